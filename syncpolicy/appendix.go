@@ -1,0 +1,92 @@
+package syncpolicy
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/sluicegit/sluice/syncpolicy/vfs"
+)
+
+// An appendix is what is to be added to one log file.
+type appendix struct {
+	path    string
+	data    []byte
+	created func(path string) error
+	wrap    func(error) error
+}
+
+// AppendLog registers data to be appended to the file path in phase Reflogs: by
+// one write, and written out before any ref of the same command is renamed. The
+// file is created with mode 0666 where it is missing; created, unless nil, is
+// then called with the path (to adjust permissions). wrap, unless nil, puts an
+// error into git's words. Directories are made by steps of phase Reflogs.
+func (b *Barrier) AppendLog(path string, data []byte, created func(path string) error, wrap func(error) error) {
+	b.mu.Lock()
+	b.staged |= Reflog
+	b.logs = append(b.logs, &appendix{path, data, created, wrap})
+	b.mu.Unlock()
+}
+
+// appendLogs runs the steps of phase Reflogs, then appends what was registered.
+// It returns the files that are to be hardened, each once.
+func (r *round) appendLogs() ([]*staged, error) {
+	b := r.b
+	if err := r.publish(Reflogs, Reflogs); err != nil {
+		return nil, err
+	}
+	logs := b.logs
+	b.logs = nil
+	hardens := b.policy.Hardens(Reflog) && !b.policy.idle()
+	seen := map[string]bool{}
+	var files []*staged
+	for _, a := range logs {
+		f, err := r.append(a)
+		if err != nil {
+			if a.wrap != nil {
+				err = a.wrap(err)
+			}
+			return nil, err
+		}
+		s := &staged{comp: Reflog, temp: a.path, f: f}
+		again := !hardens || seen[a.path]
+		if !again {
+			seen[a.path] = true
+			files = append(files, s)
+			if b.policy.Method != Fsync {
+				f.StartWriteout() // its errors come again when it is waited for
+			}
+		}
+		if again || len(files) > openFiles {
+			if err := s.close(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return files, nil
+}
+
+func (r *round) append(a *appendix) (*vfs.File, error) {
+	fsys := r.b.fsys
+	f, err := fsys.OpenFile(a.path, os.O_APPEND|os.O_WRONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		f, err = fsys.OpenFile(a.path, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o666)
+		if err == nil {
+			r.touch(filepath.Dir(a.path))
+			if a.created != nil {
+				err = a.created(a.path)
+			}
+		}
+	}
+	if err == nil {
+		_, err = f.Write(a.data)
+	}
+	if err != nil {
+		if f != nil {
+			f.Close()
+		}
+		return nil, err
+	}
+	return f, nil
+}

@@ -1,0 +1,26 @@
+//go:build !linux && !darwin && !windows
+
+package vfs
+
+import (
+	"errors"
+	"os"
+)
+
+func rename(old, new string) error   { return os.Rename(old, new) }
+func unlink(name string) error       { return os.Remove(name) }
+func rmdir(name string) error        { return os.Remove(name) }
+func startWriteout(*os.File) error   { return nil }
+func writeout(*os.File) error        { return errors.ErrUnsupported }
+func hardwareFlush(f *os.File) error { return f.Sync() }
+
+func syncDir(name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.Sync()
+}
+
+func syncFS(name string) error { return syncDir(name) }
