@@ -1,0 +1,44 @@
+package builtin
+
+import "github.com/sluicegit/sluice/cmd/internal/parseopt"
+
+// Setup says what a command needs before it runs.
+type Setup uint8
+
+const (
+	// NeedNothing: the command looks for a repository itself, or needs none.
+	NeedNothing Setup = 0
+	// MayRepo finds a repository if there is one.
+	MayRepo Setup = 1 << iota
+	// NeedRepo fails outside a repository.
+	NeedRepo
+	// NeedWorkTree fails in a bare repository; it implies NeedRepo.
+	NeedWorkTree
+)
+
+// A Command is one of git's commands.
+type Command struct {
+	Name  string
+	Setup Setup
+	Run   func(env *Env, argv []string) Status // argv without the command's name
+	// Options is the option table, over variables of its own, for the ledger
+	// and for `-h`; nil for a command that parses by hand.
+	Options func() *parseopt.Parser
+	// NotNative lists what a command that parses by hand leaves to real git.
+	NotNative []string
+}
+
+// Commands lists what is native, sorted by name. Add a command here.
+func Commands() []*Command {
+	return []*Command{}
+}
+
+// Lookup finds a command by name.
+func Lookup(name string) *Command {
+	for _, c := range Commands() {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
