@@ -56,6 +56,7 @@ type Barrier struct {
 type step struct {
 	file *staged // nil for a function
 	run  func() error
+	undo func()   // instead of run, when the barrier ends without it
 	dirs []string // where names change
 }
 
@@ -93,18 +94,24 @@ func (b *Barrier) Policy() *Policy { return b.policy }
 // the policy says for c and renames it to final in phase ph.
 func (b *Barrier) Stage(ph Phase, c Component, f *vfs.File, final string) error {
 	temp := f.Name()
-	return b.StageFunc(ph, c, f, func() error {
+	publish := func() error {
 		if err := b.fsys.Rename(temp, final); err != nil {
 			return err
 		}
 		b.fsys.Keep(temp)
 		return nil
-	}, filepath.Dir(final))
+	}
+	undo := func() {
+		b.fsys.Remove(temp)
+		b.fsys.Keep(temp)
+	}
+	return b.StageFunc(ph, c, f, publish, undo, filepath.Dir(final))
 }
 
 // StageFunc is Stage with a publication of the caller's own, which changes names
-// in dirs. A nil publish hardens the file where it is.
-func (b *Barrier) StageFunc(ph Phase, c Component, f *vfs.File, publish func() error, dirs ...string) error {
+// in dirs, and with undo for what must happen if the barrier ends without it;
+// either may be nil.
+func (b *Barrier) StageFunc(ph Phase, c Component, f *vfs.File, publish func() error, undo func(), dirs ...string) error {
 	s := &staged{comp: c, temp: f.Name(), f: f}
 	hardens := b.policy.Hardens(c) && !b.policy.idle()
 	if hardens && b.policy.methodFor(c) != Fsync {
@@ -112,7 +119,7 @@ func (b *Barrier) StageFunc(ph Phase, c Component, f *vfs.File, publish func() e
 	}
 	b.mu.Lock()
 	b.staged |= c
-	b.steps[ph] = append(b.steps[ph], &step{file: s, run: publish, dirs: dirs})
+	b.steps[ph] = append(b.steps[ph], &step{file: s, run: publish, undo: undo, dirs: dirs})
 	keep := hardens && b.open < openFiles
 	if keep {
 		b.open++
@@ -134,7 +141,7 @@ func (b *Barrier) HardenExisting(ph Phase, c Component, path string) error {
 	if err != nil {
 		return err
 	}
-	return b.StageFunc(ph, c, f, nil, filepath.Dir(path))
+	return b.StageFunc(ph, c, f, nil, nil, filepath.Dir(path))
 }
 
 // Do registers an action of phase ph that changes names in dirs.
@@ -198,13 +205,11 @@ func (b *Barrier) end(err error) {
 
 // discard removes the temporary of a step that was not published.
 func (b *Barrier) discard(st *step) {
-	if st.file == nil {
-		return
+	if st.file != nil {
+		st.file.close()
 	}
-	st.file.close()
-	if st.run != nil {
-		b.fsys.Remove(st.file.temp)
-		b.fsys.Keep(st.file.temp)
+	if st.undo != nil {
+		st.undo()
 	}
 }
 
