@@ -20,7 +20,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/sluicegit/sluice/cmd/internal/parseopt"
@@ -225,12 +224,4 @@ func Quote(s string) string {
 	}
 	b.WriteByte('\'')
 	return b.String()
-}
-
-// plural picks a noun's form.
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return strconv.Itoa(n) + " " + one
-	}
-	return strconv.Itoa(n) + " " + many
 }
