@@ -136,3 +136,10 @@ func (r *testRepo) files() {
 	}
 	r.git("add", ".")
 }
+
+func (r *testRepo) replaceBytes(b []byte) {
+	r.t.Helper()
+	if err := os.WriteFile(r.indexPath(), b, 0o666); err != nil {
+		r.t.Fatal(err)
+	}
+}
