@@ -7,13 +7,16 @@ package syncpolicy
 type syncfsStrategy struct{}
 
 func (syncfsStrategy) harden(b *Barrier, files []*staged) error {
-	b.count(files)
+	for _, s := range files {
+		if err := s.close(); err != nil {
+			return err
+		}
+	}
 	return b.flushFS()
 }
 
-func (syncfsStrategy) order(b *Barrier, _ []string, files []*staged) error {
-	b.count(files)
-	return b.flushFS()
+func (s syncfsStrategy) order(b *Barrier, _ []string, files []*staged) error {
+	return s.harden(b, files)
 }
 
 func (syncfsStrategy) settle(b *Barrier, dirs []string) error {
@@ -24,10 +27,3 @@ func (syncfsStrategy) settle(b *Barrier, dirs []string) error {
 }
 
 func (syncfsStrategy) flush(*Barrier, []*staged) error { return nil } // harden did it
-
-// count closes files: nothing more is called on them.
-func (b *Barrier) count(files []*staged) {
-	for _, s := range files {
-		s.close()
-	}
-}
