@@ -21,6 +21,9 @@ type CorruptError struct {
 
 func (e *CorruptError) Error() string { return e.Reason }
 
+// Before returns the lines that belong before the message.
+func (e *CorruptError) Before() []string { return e.Lines }
+
 // An UnsupportedError means that the index is of a kind that this package does
 // not read. Nothing may be guessed about such an index.
 type UnsupportedError struct {

@@ -14,6 +14,9 @@ type TreeError struct{ Lines []string }
 
 func (e *TreeError) Error() string { return "error building trees" }
 
+// Before returns the lines that belong before the message.
+func (e *TreeError) Before() []string { return e.Lines }
+
 // maxReported is the number of paths named before "...".
 const maxReported = 10
 
