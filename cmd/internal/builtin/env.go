@@ -33,6 +33,7 @@ type Env struct {
 	Stderr  io.Writer
 	Environ []string // NAME=value, as for a child process
 	Dir     string   // working directory, absolute
+	Bare    bool     // --bare was given
 	FS      *vfs.FS  // for every write
 	Version string   // of this program
 }
@@ -140,7 +141,7 @@ func (e *Env) Print(s ...string) {
 func (e *Env) Warn(format string, a ...any) { e.message("warning: ", fmt.Sprintf(format, a...)) }
 
 // Error prints an error of a command that goes on.
-func (e *Env) Error(err error) { e.message("error: ", err.Error()) }
+func (e *Env) Error(err error) { io.WriteString(e.Stderr, ErrorText("error: ", err)) }
 
 // Advise prints advice, each line behind "hint: ".
 func (e *Env) Advise(text string) {
@@ -169,6 +170,29 @@ func Message(prefix, text string) string {
 	}
 	return string(clean)
 }
+
+// ErrorText is err as git's die and error print it, with the lines that belong
+// before it and the advice that belongs behind it.
+func ErrorText(prefix string, err error) string {
+	text := ""
+	var notes interface{ Before() []string }
+	if errors.As(err, &notes) {
+		for _, line := range notes.Before() {
+			text += Message("", line)
+		}
+	}
+	msg := err.Error()
+	var advice interface{ Advice() string }
+	if errors.As(err, &advice) {
+		if a := advice.Advice(); a != "" {
+			msg += "\n\n" + a
+		}
+	}
+	return text + Message(prefix, msg)
+}
+
+// ErrnoText is C's text of the errno in err ("File exists"), else err's own.
+func ErrnoText(err error) string { return vfs.Strerror(err) }
 
 // A Status is what a command ends with. Err, if any, is printed behind
 // "fatal: " or "error: ".

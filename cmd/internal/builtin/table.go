@@ -28,14 +28,17 @@ type Command struct {
 	NotNative []string
 }
 
-// Commands lists what is native, sorted by name. Add a command here.
-func Commands() []*Command {
-	return []*Command{}
+// commands is sorted by name. Add a command here, on a line of its own.
+var commands = [...]*Command{
+	cmdVersion,
 }
+
+// Commands lists what is native, sorted by name.
+func Commands() []*Command { return commands[:] }
 
 // Lookup finds a command by name.
 func Lookup(name string) *Command {
-	for _, c := range Commands() {
+	for _, c := range commands {
 		if c.Name == name {
 			return c
 		}
