@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"strings"
 	"syscall"
 	"unsafe"
 )
@@ -44,7 +45,12 @@ type File struct {
 // ReadFile reads one file. name is what messages call it; relative to dir.
 // A missing file has no entries.
 func ReadFile(dir, name string, scope Scope) (*File, error) {
-	f := &File{Origin: &Origin{Name: name, Path: abs(dir, name), Scope: scope}}
+	return ReadFileAs(abs(dir, name), name, scope)
+}
+
+// ReadFileAs is ReadFile of the absolute path, which messages call name.
+func ReadFileAs(path, name string, scope Scope) (*File, error) {
+	f := &File{Origin: &Origin{Name: name, Path: path, Scope: scope}}
 	data, err := os.ReadFile(f.Origin.Path)
 	if err != nil {
 		f.Missing = true
@@ -149,13 +155,13 @@ func (l *loader) sequence() error {
 	if o.Local != nil {
 		err = l.add(o.Local)
 	} else if o.CommonDir != "" {
-		err = l.file(o.CommonDir+"/config", ScopeLocal, false)
+		err = l.file(gitFile(o.CommonDir, "config"), ScopeLocal, false)
 	}
 	if err != nil {
 		return err
 	}
 	if o.WorktreeConfig && o.GitDir != "" {
-		if err := l.file(o.GitDir+"/config.worktree", ScopeWorktree, false); err != nil {
+		if err := l.file(gitFile(o.GitDir, "config.worktree"), ScopeWorktree, false); err != nil {
 			return err
 		}
 	}
@@ -171,6 +177,9 @@ func (l *loader) sequence() error {
 	}
 	return nil
 }
+
+// gitFile names a file of a git directory as git does, which drops a leading "./".
+func gitFile(dir, base string) string { return strings.TrimPrefix(dir+"/"+base, "./") }
 
 // file adds a file of the sequence, if it is there.
 func (l *loader) file(name string, scope Scope, gently bool) error {
@@ -200,6 +209,11 @@ func (l *loader) add(f *File) error {
 		e := &f.Entries[i]
 		if l.insideURLs > 0 && isRemoteURL(e.Key) {
 			return &Error{Msg: "remote URLs cannot be configured in file directly or indirectly included by includeIf.hasconfig:remote.*.url"}
+		}
+		if strings.IndexByte(e.Key, '.') < 0 && l.only == nil && !l.collectURLs {
+			if l.o.Warn != nil {
+				l.o.Warn("error: key does not contain a section: " + e.Key)
+			}
 		}
 		l.c.entries = append(l.c.entries, *e)
 		if len(e.Key) < len("include.path") || e.Key[:7] != "include" {
