@@ -23,6 +23,8 @@ import (
 	"strings"
 
 	"github.com/sluicegit/sluice/cmd/internal/parseopt"
+	"github.com/sluicegit/sluice/gitcompat/config"
+	"github.com/sluicegit/sluice/gitcompat/repo"
 	"github.com/sluicegit/sluice/syncpolicy/vfs"
 )
 
@@ -36,6 +38,10 @@ type Env struct {
 	Bare    bool     // --bare was given
 	FS      *vfs.FS  // for every write
 	Version string   // of this program
+
+	// Set by Setup: Repo is nil where there is none, both are for NeedNothing.
+	Repo   *repo.Repo
+	Config *config.Config
 }
 
 // Getenv returns the value of an environment variable, or "".
@@ -99,16 +105,53 @@ func (e *Env) Abs(path string) string {
 	return filepath.Join(e.Dir, path)
 }
 
+// Path makes a name that is relative to where git would be after setup, as
+// those of Filename options and pathspecs behind the prefix are, absolute.
+func (e *Env) Path(name string) string {
+	if e.Repo == nil || filepath.IsAbs(name) {
+		return e.Abs(name)
+	}
+	return filepath.Join(e.Repo.Dir, name)
+}
+
+// Discover looks for the repository again, in e.Dir and e.Environ; for
+// commands that need nothing beforehand.
+func (e *Env) Discover() error {
+	r, err := repo.Discover(e.FS, repo.Options{
+		Dir: e.Dir, Environ: e.Environ, Bare: e.Bare,
+		Warn: func(line string) { io.WriteString(e.Stderr, Message("", line)) },
+	})
+	if err != nil {
+		return err
+	}
+	e.Repo, e.Config, e.Environ = r, r.Config, r.Environ()
+	return nil
+}
+
+// LoadConfig reads the configuration that is in force outside of any
+// repository.
+func (e *Env) LoadConfig() error {
+	c, err := config.Load(config.Options{
+		LookupEnv: e.LookupEnv, Dir: e.Dir,
+		Warn: func(line string) { io.WriteString(e.Stderr, Message("", line)) },
+	})
+	e.Config = c
+	return err
+}
+
 // Parse parses argv with p, after filling in what p needs from the
-// environment. prefix is the repository's.
+// environment.
 func (e *Env) Parse(p *parseopt.Parser, argv []string) ([]string, error) {
 	noAbbr, err := e.EnvBool("GIT_TEST_DISALLOW_ABBREVIATED_OPTIONS", false)
 	if err != nil {
 		return nil, &parseopt.FatalError{Err: err}
 	}
 	p.NoAbbr = noAbbr
+	if e.Repo != nil {
+		p.Prefix = e.Repo.Prefix
+	}
 	p.Missing = func(name string) bool {
-		_, err := os.Stat(e.Abs(name))
+		_, err := os.Stat(e.Path(name))
 		return errors.Is(err, os.ErrNotExist)
 	}
 	return p.Parse(argv)

@@ -7,12 +7,12 @@ type Setup uint8
 
 const (
 	// NeedNothing: the command looks for a repository itself, or needs none.
-	NeedNothing Setup = 0
+	NeedNothing Setup = iota
 	// MayRepo finds a repository if there is one.
-	MayRepo Setup = 1 << iota
+	MayRepo
 	// NeedRepo fails outside a repository.
 	NeedRepo
-	// NeedWorkTree fails in a bare repository; it implies NeedRepo.
+	// NeedWorkTree fails without a working tree, too.
 	NeedWorkTree
 )
 
