@@ -13,6 +13,8 @@ type Options struct {
 	// from e's blob once converted; for a gitlink, whether the repository
 	// there is at another commit (one that cannot be read does not differ).
 	Content func(e *Entry, st *FileStat) bool
+	// NoPreload is core.preloadIndex=false.
+	NoPreload bool
 	// VerifyPath reports whether a path may be in an index; nil allows all.
 	VerifyPath func(path string, mode uint32) bool
 

@@ -11,8 +11,14 @@ import (
 
 // contentOf compares files with blobs, unconverted.
 func contentOf(dir string) func(*Entry, *FileStat) bool {
-	return func(e *Entry, _ *FileStat) bool {
-		b, err := os.ReadFile(filepath.Join(dir, e.Name))
+	return func(e *Entry, st *FileStat) bool {
+		path := filepath.Join(dir, e.Name)
+		b, err := os.ReadFile(path)
+		if st.IsSymlink() {
+			var target string
+			target, err = os.Readlink(path)
+			b = []byte(target)
+		}
 		return err != nil || oid.SHA1.Sum("blob", b) != e.ID
 	}
 }

@@ -202,6 +202,11 @@ func (x *Index) Modified(e *Entry, st *FileStat, o MatchOptions) Change {
 	if c == 0 {
 		return 0
 	}
+	return x.modified(e, st, c)
+}
+
+// modified settles what Match has found.
+func (x *Index) modified(e *Entry, st *FileStat, c Change) Change {
 	if c&(ModeChanged|TypeChanged) != 0 {
 		return c
 	}
