@@ -45,7 +45,7 @@ func isLink(err error) bool { return err == syscall.ELOOP || err == syscall.EMLI
 // readFile returns the content of a small file, without the bookkeeping of
 // os.File; buf is scratch space.
 func readFile(path string, flag int, buf []byte) ([]byte, error) {
-	fd, err := open(path, syscall.O_RDONLY|syscall.O_CLOEXEC|flag)
+	fd, err := openRead(path, syscall.O_RDONLY|syscall.O_CLOEXEC|flag)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func readFile(path string, flag int, buf []byte) ([]byte, error) {
 	}
 }
 
-func open(path string, flag int) (int, error) {
+func openRead(path string, flag int) (int, error) {
 	for {
 		fd, err := syscall.Open(path, flag, 0)
 		if err != syscall.EINTR {
