@@ -13,6 +13,8 @@ import (
 type temps struct {
 	mu   sync.Mutex
 	list map[string]bool // path -> is a directory
+	used bool
+	use  func() // runs before the first path is put on the list; or nil
 }
 
 func newTemps() *temps { return &temps{list: map[string]bool{}} }
@@ -20,9 +22,18 @@ func newTemps() *temps { return &temps{list: map[string]bool{}} }
 // Temp puts path on the list of temporaries, to be removed by Cleanup.
 func (fsys *FS) Temp(path string, dir bool) {
 	fsys.temps.mu.Lock()
+	defer fsys.temps.mu.Unlock()
+	if !fsys.temps.used && fsys.temps.use != nil {
+		fsys.temps.use()
+	}
+	fsys.temps.used = true
 	fsys.temps.list[path] = dir
-	fsys.temps.mu.Unlock()
 }
+
+// OnTemp has f run before the first path is put on the list of temporaries:
+// watching for signals costs as much as a small command, and one that writes
+// nothing need not pay for it.
+func (fsys *FS) OnTemp(f func()) { fsys.temps.use = f }
 
 // Keep takes path off the list of temporaries: it was published or removed.
 func (fsys *FS) Keep(path string) {

@@ -69,8 +69,7 @@ func (p *process) runBuiltin(c *builtin.Command, args []string) builtin.Status {
 	if p.paginate && isTerminal(os.Stdout) {
 		return p.delegate("option '--paginate' is not implemented")
 	}
-	stop := p.watchSignals()
-	defer stop()
+	p.env.FS.OnTemp(p.watchSignals)
 	st := p.setup(c, args)
 	if st.Err == nil && st.Code == 0 {
 		st = c.Run(p.env, args)

@@ -9,20 +9,13 @@ import (
 // watchSignals removes the temporaries when a signal ends the process, and
 // raises the signal again, so that the parent sees what happened. SIGPIPE is
 // left to the runtime, which does the right thing for standard output.
-func (p *process) watchSignals() (stop func()) {
+func (p *process) watchSignals() {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	go func() {
-		sig, ok := <-c
-		if !ok {
-			return
-		}
+		sig := <-c
 		p.env.FS.Cleanup()
 		signal.Reset(sig)
 		raise(sig.(syscall.Signal))
 	}()
-	return func() {
-		signal.Stop(c)
-		close(c)
-	}
 }
