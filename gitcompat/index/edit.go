@@ -221,6 +221,20 @@ func (x *Index) Rename(pos int, name string) error {
 	return x.Add(&e, OKToAdd|OKToReplace)
 }
 
+// Chmod sets or clears the execute bits of a file's entry; false if e is no file.
+func (x *Index) Chmod(e *Entry, executable bool) bool {
+	if !e.IsRegular() {
+		return false
+	}
+	e.Mode = ModeFile
+	if executable {
+		e.Mode = ModeExecutable
+	}
+	x.InvalidatePath(e.Name)
+	x.Touch()
+	return true
+}
+
 // Clear removes all entries, and with them what was known of them.
 func (x *Index) Clear() {
 	clear(x.Entries)

@@ -18,9 +18,10 @@ type Options struct {
 	// VerifyPath reports whether a path may be in an index; nil allows all.
 	VerifyPath func(path string, mode uint32) bool
 
-	// Version is the version of new indexes: GIT_INDEX_VERSION, else
-	// index.version, else 4 with feature.manyFiles; 0 or 3 means 2 or 3.
-	Version uint32
+	// Version returns the version of new indexes: GIT_INDEX_VERSION, else
+	// index.version, else 4 with feature.manyFiles; 3 means 2 or 3, as does nil.
+	// It is a function because git complains of a bad value only here.
+	Version func() uint32
 	// Threads is index.threads if ThreadsSet: true is 0, false is 1.
 	Threads    int
 	ThreadsSet bool

@@ -151,7 +151,10 @@ func TestVersionChoice(t *testing.T) {
 		{0, 0, false, 2}, {0, 0, true, 3}, {0, 2, true, 3}, {0, 3, false, 2}, {0, 4, false, 4}, {0, 4, true, 4},
 		{2, 4, false, 2}, {2, 4, true, 3}, {3, 0, false, 2}, {4, 2, false, 4},
 	} {
-		x := New(0, Options{Version: c.config})
+		x := New(0, Options{})
+		if c.config != 0 {
+			x.Options.Version = func() uint32 { return c.config }
+		}
 		x.Version = c.have
 		e := &Entry{Name: "a", Mode: ModeFile, ID: x.Algo.EmptyBlob()}
 		if c.extended {

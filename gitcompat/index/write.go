@@ -91,9 +91,9 @@ func (x *Index) smudge() {
 
 func (x *Index) chooseVersion() {
 	if x.Version == 0 {
-		x.Version = max(x.Options.Version, 3)
-		if x.Options.Version == 2 {
-			x.Version = 2
+		x.Version = 3
+		if x.Options.Version != nil {
+			x.Version = x.Options.Version()
 		}
 	}
 	if x.Version > 3 {
