@@ -58,14 +58,21 @@ func isGitDir(dir string) bool {
 	if !validHead(dir + "/HEAD") {
 		return false
 	}
-	common := dir
-	if data, err := os.ReadFile(dir + "/commondir"); err == nil {
-		common = strings.TrimRight(string(data), "\r\n")
-		if !filepath.IsAbs(common) {
-			common = filepath.Join(dir, common)
-		}
-	}
+	common := commonDir(dir)
 	return isDir(common+"/objects") && isDir(common+"/refs")
+}
+
+// commonDir is what the git directory dir shares with its other working trees.
+func commonDir(dir string) string {
+	data, err := os.ReadFile(dir + "/commondir")
+	if err != nil {
+		return dir
+	}
+	common := strings.TrimRight(string(data), "\r\n")
+	if !filepath.IsAbs(common) {
+		common = filepath.Join(dir, common)
+	}
+	return common
 }
 
 func isDir(path string) bool {
