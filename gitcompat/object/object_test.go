@@ -349,7 +349,9 @@ func FuzzObjects(f *testing.F) {
 		ParseHeader(data)
 		CommitTime(data)
 		if entries, err := ParseTree(oid.SHA1, data); err == nil && len(fsck.Check(id, Tree, data)) == 0 {
-			if !bytes.Equal(AppendTree(nil, entries), data) {
+			// Not the bytes: git reads modes modulo 65536.
+			again, err := ParseTree(oid.SHA1, AppendTree(nil, entries))
+			if err != nil || !slices.Equal(again, entries) {
 				t.Errorf("a good tree does not come back: %q", data)
 			}
 		}
