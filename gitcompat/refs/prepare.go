@@ -127,6 +127,9 @@ func lockError(u *update, err error) error {
 // splitHead adds an update of HEAD's reflog if u changes the branch that HEAD
 // points to.
 func (tx *Transaction) splitHead(u *update, head string) error {
+	if !u.New.given {
+		return nil // git 2.55 logs that HEAD was deleted where it was only looked at
+	}
 	if head == "" || u.Name != head || u.logOnly || u.SkipReflog || u.pruning || u.viaHead || u.silent {
 		return nil
 	}
