@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/sluicegit/sluice/gitcompat/config"
+	"github.com/sluicegit/sluice/gitcompat/ident"
 	"github.com/sluicegit/sluice/gitcompat/lockfile"
 	"github.com/sluicegit/sluice/gitcompat/oid"
 	"github.com/sluicegit/sluice/syncpolicy"
@@ -49,6 +50,9 @@ type Repo struct {
 	lockerOnce sync.Once
 	locker     *lockfile.Locker
 	lockerErr  error
+	identOnce  sync.Once
+	ident      *ident.Source
+	identErr   error
 }
 
 // repo makes the Repo of what was found, and reads its configuration.
