@@ -1,0 +1,4 @@
+package builtin
+
+// protectHFS is the default of core.protectHFS.
+const protectHFS = true

@@ -1,0 +1,6 @@
+//go:build !darwin
+
+package builtin
+
+// protectHFS is the default of core.protectHFS.
+const protectHFS = false
