@@ -22,7 +22,7 @@ const ident = "C O Mitter <committer@example.com> 1112912053 -0700"
 
 // A fixture is a repository that stock git made.
 type fixture struct {
-	t    *testing.T
+	t    testing.TB
 	dir  string // the working tree
 	git  string
 	home string
@@ -32,7 +32,7 @@ type fixture struct {
 	blob oid.ID
 }
 
-func newFixture(t *testing.T) *fixture {
+func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	git, err := exec.LookPath("git")
 	if err != nil {
