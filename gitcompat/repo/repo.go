@@ -9,7 +9,9 @@ import (
 	"github.com/sluicegit/sluice/gitcompat/config"
 	"github.com/sluicegit/sluice/gitcompat/ident"
 	"github.com/sluicegit/sluice/gitcompat/lockfile"
+	"github.com/sluicegit/sluice/gitcompat/odb"
 	"github.com/sluicegit/sluice/gitcompat/oid"
+	"github.com/sluicegit/sluice/gitcompat/refs"
 	"github.com/sluicegit/sluice/syncpolicy"
 	"github.com/sluicegit/sluice/syncpolicy/vfs"
 )
@@ -32,6 +34,10 @@ type Repo struct {
 	// ".git", ".", or absolute; relative ones as seen from Dir.
 	GitDirName, CommonDirName string
 
+	// RefHook runs the reference-transaction hook with a state and its input; to
+	// be set before Refs is first called.
+	RefHook func(state string, input []byte) error
+
 	// ImplicitBare is the bare repository that discovery met without anybody
 	// naming it, for trace2; or "".
 	ImplicitBare string
@@ -53,6 +59,12 @@ type Repo struct {
 	identOnce  sync.Once
 	ident      *ident.Source
 	identErr   error
+	odbOnce    sync.Once
+	odb        *odb.DB
+	odbErr     error
+	refsOnce   sync.Once
+	refs       *refs.Store
+	refsErr    error
 }
 
 // repo makes the Repo of what was found, and reads its configuration.
