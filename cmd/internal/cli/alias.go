@@ -119,8 +119,9 @@ func (p *process) shellAlias(name, command string, args []string) builtin.Status
 	} else {
 		argv = append([]string{command}, args...)
 	}
-	code, err := p.spawn(dir, argv)
+	code, err := p.spawn(dir, command, argv)
 	if err != nil {
+		p.print("fatal: ", fmt.Sprintf("cannot exec '%s': %s", argv[0], builtin.ErrnoText(err)))
 		return builtin.Fatalf("while expanding alias '%s': '%s': %s", name, command, builtin.ErrnoText(err))
 	}
 	return builtin.Exit(code)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -169,9 +170,9 @@ func (p *process) replace(path string, argv []string) error {
 	return err
 }
 
-// spawn runs a program in dir and returns its status, 128 and the number of
-// the signal that killed it.
-func (p *process) spawn(dir string, argv []string) (int, error) {
+// spawn runs a program in dir and returns its status: 128 and the number of
+// the signal that killed it, if one did. Messages call it name.
+func (p *process) spawn(dir, name string, argv []string) (int, error) {
 	path := argv[0]
 	if !strings.Contains(path, "/") {
 		if path = p.lookPath(path); path == "" {
@@ -188,6 +189,11 @@ func (p *process) spawn(dir string, argv []string) (int, error) {
 	if errors.As(err, &exit) {
 		ws := exit.Sys().(syscall.WaitStatus)
 		if ws.Signaled() {
+			switch sig := ws.Signal(); sig {
+			case syscall.SIGINT, syscall.SIGQUIT, syscall.SIGPIPE:
+			default:
+				p.print("error: ", fmt.Sprintf("%s died of signal %d", name, sig))
+			}
 			return 128 + int(ws.Signal()), nil
 		}
 		return ws.ExitStatus(), nil
