@@ -95,7 +95,10 @@ func openLoose(path string, id oid.ID) (in *inflater, typ object.Type, size int6
 	if err != nil {
 		return fail(err)
 	}
-	n, err := in.header()
+	n := 0
+	if err = in.start(); err == nil {
+		n, err = in.header()
+	}
 	if err != nil {
 		return fail(fmt.Errorf("unable to unpack %s header", id))
 	}
@@ -119,7 +122,7 @@ func openLoose(path string, id oid.ID) (in *inflater, typ object.Type, size int6
 	return in, typ, size, nil
 }
 
-// input starts the stream in in.file and returns the length of the file.
+// input makes the content of in.file the input and returns its length.
 func (in *inflater) input(path string) (int64, error) {
 	st, err := in.file.Stat()
 	if err != nil {
@@ -129,29 +132,34 @@ func (in *inflater) input(path string) (int64, error) {
 	if length == 0 {
 		return 0, fmt.Errorf("object file %s is empty", path)
 	}
-	var src io.Reader
-	if length <= wholeFile {
-		if int64(cap(in.buf)) < length {
-			in.buf = make([]byte, length, max(length, 4096))
-		}
-		n, err := io.ReadFull(in.file, in.buf[:length])
-		if err != nil && err != io.ErrUnexpectedEOF {
-			return 0, fmt.Errorf("unable to read %s: %w", path, err)
-		}
-		in.mem.Reset(in.buf[:n])
-		in.file.Close()
-		in.file = nil
-		src = &in.mem
-	} else {
+	if length > wholeFile {
 		in.big = fileReader{f: in.file, buf: in.big.buf}
+		return length, nil
+	}
+	if int64(cap(in.buf)) < length {
+		in.buf = make([]byte, length, max(length, 4096))
+	}
+	n, err := io.ReadFull(in.file, in.buf[:length])
+	if err != nil && err != io.ErrUnexpectedEOF {
+		return 0, &sysError{"unable to read " + path, err}
+	}
+	in.mem.Reset(in.buf[:n])
+	in.file.Close()
+	in.file = nil
+	return length, nil
+}
+
+// start begins to inflate the input.
+func (in *inflater) start() (err error) {
+	var src io.Reader = &in.mem
+	if in.file != nil {
 		src = &in.big
 	}
 	if in.z == nil {
 		in.z, err = zlib.NewReader(src)
-	} else {
-		err = in.z.(zlib.Resetter).Reset(src, nil)
+		return err
 	}
-	return length, err
+	return in.z.(zlib.Resetter).Reset(src, nil)
 }
 
 // header inflates what may be the header. Objects can be shorter than it may be.
@@ -161,7 +169,7 @@ func (in *inflater) header() (n int, err error) {
 		m, err = in.z.Read(in.hdr[n:])
 		n += m
 		if bytes.IndexByte(in.hdr[:n], 0) >= 0 {
-			break
+			return n, nil // what is wrong after it shows again
 		}
 	}
 	if err == io.EOF {

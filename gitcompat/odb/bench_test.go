@@ -1,0 +1,88 @@
+package odb
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/sluicegit/sluice/gitcompat/object"
+	"github.com/sluicegit/sluice/syncpolicy"
+)
+
+const benchFiles = 10000
+
+// files makes a source tree of benchFiles files, some kilobytes each.
+func files(b *testing.B, dir string) (paths []string) {
+	for i := range benchFiles {
+		path := filepath.Join(dir, fmt.Sprintf("d%02d", i%100), fmt.Sprintf("f%d", i))
+		if i < 100 {
+			os.MkdirAll(filepath.Dir(path), 0o755)
+		}
+		var text []byte
+		for n := range 40 + i%160 {
+			text = fmt.Appendf(text, "\tline %d of file %d says %x\n", n, i, n*i*7919)
+		}
+		os.WriteFile(path, text, 0o644)
+		paths = append(paths, path)
+	}
+	return paths
+}
+
+// BenchmarkAdd reads, hashes and stores the files, as `git add` does.
+func BenchmarkAdd(b *testing.B) {
+	for _, method := range []string{"none", "batch"} {
+		b.Run(method, func(b *testing.B) {
+			dir, _ := newRepo(b)
+			paths := files(b, dir)
+			for b.Loop() {
+				b.StopTimer()
+				_, objects := newRepo(b)
+				b.StartTimer()
+				db := openDB(b, objects, Options{})
+				fsync := "all"
+				if method == "none" {
+					fsync = "none"
+				}
+				bar := syncpolicy.NewBarrier(db.fsys, policy(b, fsync, "batch", "auto"), objects)
+				tx := db.Begin(bar)
+				err := Each(len(paths), func(i int) error {
+					data, err := os.ReadFile(paths[i])
+					if err != nil {
+						return err
+					}
+					_, err = tx.Write(object.Blob, data)
+					return err
+				})
+				if err == nil {
+					err = bar.Commit()
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkGitAdd is stock git doing the same, and writing an index.
+func BenchmarkGitAdd(b *testing.B) {
+	for _, fsync := range []string{"default", "none", "all"} {
+		b.Run(fsync, func(b *testing.B) {
+			dir, _ := newRepo(b)
+			files(b, dir)
+			for b.Loop() {
+				b.StopTimer()
+				exec.Command("rm", "-rf", filepath.Join(dir, ".git")).Run()
+				git(b, dir, "", "init", "-q")
+				if fsync != "default" {
+					git(b, dir, "", "config", "core.fsync", fsync)
+					git(b, dir, "", "config", "core.fsyncMethod", "batch")
+				}
+				b.StartTimer()
+				git(b, dir, "", "add", ".")
+			}
+		})
+	}
+}
