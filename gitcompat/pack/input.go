@@ -43,6 +43,13 @@ func humanBytes(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
+var errSignature = errors.New("pack signature mismatch")
+
+// A versionError is the version of a pack that is not known.
+type versionError uint32
+
+func (v versionError) Error() string { return fmt.Sprintf("pack version %d unsupported", uint32(v)) }
+
 // An input is a pack that comes in as a stream. It hands every byte on to sink
 // once it is consumed, and keeps the checksum of all of them and the CRC-32 of
 // those of the current entry.
@@ -141,10 +148,10 @@ func (in *input) header() (uint32, error) {
 		return 0, err
 	}
 	if binary.BigEndian.Uint32(hdr[:]) != packSignature {
-		return 0, errors.New("pack signature mismatch")
+		return 0, errSignature
 	}
 	if v := binary.BigEndian.Uint32(hdr[4:]); v != 2 && v != 3 {
-		return 0, fmt.Errorf("pack version %d unsupported", v)
+		return 0, versionError(v)
 	}
 	return binary.BigEndian.Uint32(hdr[8:]), nil
 }
@@ -223,18 +230,18 @@ func (in *input) entry(algo oid.Algo) (h head, err error) {
 	case kindOfsDelta:
 		back, _, err := readOfsBase(in.br)
 		if err == errOfsOverflow {
-			return h, &BadObjectError{h.off, err.Error()}
+			return h, &BadObjectError{h.off, badOffset, err.Error()}
 		}
 		if err != nil {
 			return h, err
 		}
 		if back == 0 || back >= uint64(h.off) {
-			return h, &BadObjectError{h.off, "delta base offset is out of bound"}
+			return h, &BadObjectError{h.off, badBound, "delta base offset is out of bound"}
 		}
 		h.base.off = h.off - int64(back)
 	case kindCommit, kindTree, kindBlob, kindTag:
 	default:
-		return h, &BadObjectError{h.off, fmt.Sprintf("unknown object type %d", h.kind)}
+		return h, &BadObjectError{h.off, badKind, fmt.Sprintf("unknown object type %d", h.kind)}
 	}
 	h.len = int(in.offset() - h.off)
 	return h, nil
@@ -269,12 +276,12 @@ func (in *input) inflateError(h head, err error) error {
 	case errors.Is(err, ErrEarlyEOF):
 		return ErrEarlyEOF
 	case err == errShorter:
-		return &BadObjectError{h.off, "inflate returned 1"}
+		return &BadObjectError{h.off, badData, "inflate returned 1"}
 	case err == errLonger:
-		return &BadObjectError{h.off, "inflate returned -5"}
+		return &BadObjectError{h.off, badData, "inflate returned -5"}
 	}
 	if err = inflateError(err); errors.As(err, &bad) {
-		return &BadObjectError{h.off, fmt.Sprintf("inflate returned %d", bad.code)}
+		return &BadObjectError{h.off, badData, fmt.Sprintf("inflate returned %d", bad.code)}
 	}
 	return err
 }
@@ -282,8 +289,20 @@ func (in *input) inflateError(h head, err error) error {
 // A BadObjectError is an entry that cannot be decoded.
 type BadObjectError struct {
 	Offset int64
+	reason badReason
 	Msg    string
 }
+
+// A badReason is what is bad about an entry, for readers that word it otherwise.
+type badReason uint8
+
+const (
+	badOffset badReason = iota
+	badBound
+	badKind
+	badData
+	badDelta
+)
 
 // Error is index-pack's message.
 func (e *BadObjectError) Error() string {

@@ -183,7 +183,7 @@ func (r *resolver) apply(n int, base []byte) ([]byte, error) {
 	_, size, _, _ := deltaSizes(delta)
 	data, err := applyDelta(r.buffer(size), base, delta)
 	if err != nil {
-		return nil, &BadObjectError{row.off, errDelta.Error()}
+		return nil, &BadObjectError{row.off, badDelta, errDelta.Error()}
 	}
 	return data, nil
 }
