@@ -1,6 +1,7 @@
 package parseopt
 
 import (
+	"errors"
 	"math"
 	"math/bits"
 	"strconv"
@@ -157,7 +158,7 @@ func digit(c byte) uint64 {
 // atoi is strtol of a whole decimal string, bounded to C's int.
 func atoi(s string) (int, bool) {
 	n, err := strconv.ParseInt(strings.TrimLeft(s, " \t\n\v\f\r"), 10, 64)
-	if err != nil {
+	if err != nil && !errors.Is(err, strconv.ErrRange) { // saturates
 		return 0, false
 	}
 	return int(max(min(n, math.MaxInt32), math.MinInt32)), true

@@ -409,6 +409,9 @@ func (s *state) apply(o *Option, short, unset bool) error {
 	if err := wrap(o.set(o, name, a)); err != nil {
 		return err
 	}
+	if o.flags&cmdMode == 0 {
+		a = Arg{} // git names the value of a mode only
+	}
 	return s.checkModes(o, written(o, short, unset, a))
 }
 
