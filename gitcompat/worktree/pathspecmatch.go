@@ -208,23 +208,21 @@ func (ps *Pathspec) namesExcluded(path string) bool {
 	return false
 }
 
-// Unmatched is the first element that seen says nothing matched, with git's
-// message for it, or nil.
+// Unmatched returns the elements, as the user gave them, that nothing matched
+// according to seen. One that was given twice is fine if either did.
 func (ps *Pathspec) Unmatched(seen []Match) []string {
 	var out []string
 	for i := range ps.Items {
-		if seen[i] == NoMatch && ps.Items[i].Magic&MagicExclude == 0 && !ps.duplicateSeen(i, seen) {
+		if seen[i] == NoMatch && ps.Items[i].Magic&MagicExclude == 0 && !ps.twinSeen(i, seen) {
 			out = append(out, ps.Items[i].Original)
 		}
 	}
 	return out
 }
 
-// duplicateSeen reports whether another element of the same text matched: an
-// entry is credited to one of them only.
-func (ps *Pathspec) duplicateSeen(i int, seen []Match) bool {
+func (ps *Pathspec) twinSeen(i int, seen []Match) bool {
 	for j := range ps.Items {
-		if j != i && seen[j] != NoMatch && ps.Items[j].Match == ps.Items[i].Match {
+		if j != i && seen[j] != NoMatch && ps.Items[j].Original == ps.Items[i].Original {
 			return true
 		}
 	}
