@@ -1,0 +1,5 @@
+package hook
+
+import "io/fs"
+
+func executable(info fs.FileInfo) bool { return !info.IsDir() }
