@@ -252,3 +252,21 @@ func (tx *Transaction) Rejected(name string) bool {
 	}
 	return false
 }
+
+// Explain puts an error of the Barrier's Commit into git's words, where it is
+// about one ref of the transaction.
+func (tx *Transaction) Explain(err error) error {
+	var link *os.LinkError
+	if err == nil || !errors.As(err, &link) {
+		return err
+	}
+	if link.New == tx.s.packedPath() {
+		return fmt.Errorf("error replacing %s: %w", link.New, errnoText(err))
+	}
+	for _, u := range tx.updates {
+		if u.write && tx.s.path(u.Name) == link.New {
+			return fmt.Errorf("couldn't set '%s'", u.Name)
+		}
+	}
+	return err
+}

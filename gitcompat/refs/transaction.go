@@ -293,6 +293,20 @@ func (tx *Transaction) Prepare(b *syncpolicy.Barrier) error {
 	return tx.hook("prepared", tx.hookInput)
 }
 
+// Abort gives the transaction up. After Prepare it is the Barrier's Rollback
+// that releases the locks.
+func (tx *Transaction) Abort(b *syncpolicy.Barrier) {
+	switch tx.state {
+	case open:
+		tx.state = closed
+		if tx.s.o.Hook != nil {
+			tx.s.o.Hook("aborted", tx.hookInput())
+		}
+	case prepared:
+		b.Rollback()
+	}
+}
+
 func (tx *Transaction) refuseDuplicates() error {
 	if len(tx.sorted) > 0 {
 		return fmt.Errorf("multiple updates for ref '%s' not allowed", slices.Min(tx.sorted))

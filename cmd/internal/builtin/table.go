@@ -30,7 +30,17 @@ type Command struct {
 
 // commands is sorted by name. Add a command here, on a line of its own.
 var commands = [...]*Command{
+	cmdAdd,
+	cmdCheckRefFormat,
+	cmdLsFiles,
+	cmdPackRefs,
+	cmdRevParse,
+	cmdShowRef,
+	cmdSymbolicRef,
+	cmdUpdateIndex,
+	cmdUpdateRef,
 	cmdVersion,
+	cmdWriteTree,
 }
 
 // Commands lists what is native, sorted by name.
