@@ -2,9 +2,14 @@ package builtin
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/sluicegit/sluice/gitcompat/index"
+	"github.com/sluicegit/sluice/gitcompat/lockfile"
 	"github.com/sluicegit/sluice/gitcompat/object"
+	"github.com/sluicegit/sluice/gitcompat/odb"
+	"github.com/sluicegit/sluice/gitcompat/oid"
+	"github.com/sluicegit/sluice/syncpolicy"
 )
 
 // indexOptions is what configuration and environment say about the index.
@@ -115,4 +120,72 @@ func (e *Env) indexWarnings(x *index.Index) {
 		e.message("", line)
 	}
 	x.Warnings = nil
+}
+
+// writeIndex writes x into its lock file, publishes it with all else that b
+// holds, and tells the post-index-change hook.
+func writeIndex(env *Env, x *index.Index, lock *lockfile.Lock, b *syncpolicy.Barrier) error {
+	err := x.Write(lock, b)
+	env.indexWarnings(x)
+	if err == nil {
+		err = b.Commit()
+	}
+	if err != nil {
+		return err
+	}
+	postIndexChange(env, x)
+	return nil
+}
+
+// headTree finds paths in the tree of HEAD; trees are read as they are needed.
+type headTree struct {
+	objects *odb.DB
+	dirs    map[string]map[string]object.Entry // by path; nil without a HEAD
+}
+
+// headEntries begins to look into the tree of HEAD. Without a commit there, nothing is found.
+func headEntries(env *Env, db *odb.DB) (*headTree, error) {
+	h := &headTree{objects: db}
+	store, err := env.Repo.Refs()
+	if err != nil {
+		return nil, err
+	}
+	id, err := store.Read("HEAD")
+	if err != nil {
+		return h, nil
+	}
+	h.dirs = make(map[string]map[string]object.Entry)
+	return h, h.read("", id)
+}
+
+func (h *headTree) read(dir string, id oid.ID) error {
+	list, err := h.objects.ReadTree(id)
+	if err != nil {
+		return err
+	}
+	entries := make(map[string]object.Entry, len(list))
+	for _, e := range list {
+		entries[e.Name] = e
+	}
+	h.dirs[dir] = entries
+	return nil
+}
+
+// find returns the entry of a file.
+func (h *headTree) find(path string) (object.Entry, bool) {
+	if h.dirs == nil {
+		return object.Entry{}, false
+	}
+	dir, name := "", path
+	if slash := strings.LastIndexByte(path, '/'); slash >= 0 {
+		dir, name = path[:slash], path[slash+1:]
+		if _, known := h.dirs[dir]; !known {
+			up, ok := h.find(dir)
+			if !ok || !object.IsTree(up.Mode) || h.read(dir, up.ID) != nil {
+				h.dirs[dir] = nil
+			}
+		}
+	}
+	e, ok := h.dirs[dir][name]
+	return e, ok
 }
