@@ -25,6 +25,7 @@ import (
 	"github.com/sluicegit/sluice/cmd/internal/parseopt"
 	"github.com/sluicegit/sluice/gitcompat/config"
 	"github.com/sluicegit/sluice/gitcompat/repo"
+	"github.com/sluicegit/sluice/gitcompat/trace2"
 	"github.com/sluicegit/sluice/syncpolicy/vfs"
 )
 
@@ -42,6 +43,8 @@ type Env struct {
 	// Set by Setup: Repo is nil where there is none, both are for NeedNothing.
 	Repo   *repo.Repo
 	Config *config.Config
+
+	Trace *trace2.Tracer // nil where nothing is traced; good to call
 }
 
 // Getenv returns the value of an environment variable, or "".

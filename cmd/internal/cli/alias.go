@@ -6,6 +6,7 @@ import (
 
 	"github.com/sluicegit/sluice/cmd/internal/builtin"
 	"github.com/sluicegit/sluice/gitcompat/config"
+	"github.com/sluicegit/sluice/gitcompat/trace2"
 )
 
 // aliasKey splits what follows "alias." in a key: <name>, or
@@ -55,6 +56,7 @@ func (p *process) expandAlias(args []string, seen *[]string) (_ []string, found 
 		p.print("", fmt.Sprintf("'%s' is aliased to '%s'", name, text))
 	}
 	if shell, ok := strings.CutPrefix(text, "!"); ok {
+		p.env.Trace.Alias(name, append([]string{shell}, args[1:]...))
 		return nil, true, p.shellAlias(name, shell, args[1:]), true
 	}
 	words, err := splitCommandLine(text)
@@ -78,6 +80,7 @@ func (p *process) expandAlias(args []string, seen *[]string) (_ []string, found 
 			st = builtin.Fatalf("alias loop detected: expansion of '%s' does not terminate:%s", (*seen)[0], loop)
 			break
 		}
+		p.env.Trace.Alias(name, words)
 		return append(words, args[1:]...), true, builtin.OK, false
 	}
 	return nil, true, st, true
@@ -106,6 +109,7 @@ func aliasLoop(seen []string, next string) string {
 // shellAlias runs an alias that is a shell command, in the top of the working
 // tree.
 func (p *process) shellAlias(name, command string, args []string) builtin.Status {
+	p.env.Trace.CommandName("_run_shell_alias_")
 	dir, err := p.prepareShell()
 	if err != nil {
 		return builtin.Fatal(err)
@@ -119,7 +123,9 @@ func (p *process) shellAlias(name, command string, args []string) builtin.Status
 	} else {
 		argv = append([]string{command}, args...)
 	}
+	child := p.env.Trace.ChildStart(trace2.ChildInfo{Class: "shell_alias", Shell: true, Argv: append([]string{command}, args...)})
 	code, err := p.spawn(dir, command, argv)
+	child.Exit(0, code)
 	if err != nil {
 		p.print("fatal: ", fmt.Sprintf("cannot exec '%s': %s", argv[0], builtin.ErrnoText(err)))
 		return builtin.Fatalf("while expanding alias '%s': '%s': %s", name, command, builtin.ErrnoText(err))

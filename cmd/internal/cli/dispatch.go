@@ -72,6 +72,8 @@ func (p *process) runBuiltin(c *builtin.Command, args []string) builtin.Status {
 	p.env.FS.OnTemp(p.watchSignals)
 	st := p.setup(c, args)
 	if st.Err == nil && st.Code == 0 {
+		p.traceByConfig()
+		p.traceSetup(c.Name)
 		st = c.Run(p.env, args)
 	}
 	var native *parseopt.NotNativeError

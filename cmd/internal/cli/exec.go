@@ -98,6 +98,7 @@ func (p *process) delegate(reason string) builtin.Status {
 		argv = append([]string{"git", cmd}, argv[1:]...)
 	}
 	argv = append([]string{"git"}, argv[1:]...)
+	p.env.Trace.Exec(git, argv)
 	err := syscall.Exec(git, argv, append(p.environ, delegatedMark+"="+strconv.Itoa(os.Getpid())))
 	return builtin.Fatalf("cannot run '%s': %s", git, builtin.ErrnoText(err))
 }
@@ -163,6 +164,8 @@ func (p *process) replace(path string, argv []string) error {
 	if err := os.Chdir(p.env.Dir); err != nil {
 		return err
 	}
+	p.env.Trace.CommandName("_run_dashed_")
+	p.env.Trace.Exec(path, argv)
 	err := syscall.Exec(path, argv, p.env.Environ)
 	if errors.Is(err, syscall.ENOEXEC) { // a script without "#!"
 		err = syscall.Exec("/bin/sh", append([]string{"sh", path}, argv[1:]...), p.env.Environ)

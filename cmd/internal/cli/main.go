@@ -24,6 +24,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/sluicegit/sluice/cmd/internal/builtin"
 	"github.com/sluicegit/sluice/cmd/internal/parseopt"
@@ -36,7 +37,7 @@ const GitVersion = "2.55.0"
 // Main runs the command line of this process and returns its exit status.
 func Main(version string) int {
 	growBeforeCollecting()
-	p := &process{argv: os.Args, environ: os.Environ()}
+	p := &process{argv: os.Args, environ: os.Environ(), start: time.Now()}
 	p.env = &builtin.Env{
 		Stdin:   os.Stdin,
 		Stdout:  bufio.NewWriterSize(os.Stdout, 16<<10),
@@ -58,6 +59,7 @@ type process struct {
 	env      *builtin.Env
 	execPath string // where this program's git links are
 	paginate bool   // -p was given
+	start    time.Time
 }
 
 func (p *process) main() (code int) {
@@ -69,6 +71,7 @@ func (p *process) main() (code int) {
 	st := p.run()
 	code = p.finish(st)
 	p.env.FS.Cleanup()
+	p.env.Trace.Exit(code)
 	return code
 }
 
@@ -79,6 +82,7 @@ func (p *process) run() builtin.Status {
 		return builtin.Fatalf("Unable to read current working directory: %s", vfs.Strerror(err))
 	}
 	p.env.Dir = dir
+	p.startTrace()
 	name := strings.TrimSuffix(p.argv[0][strings.LastIndexAny(p.argv[0], `/\`)+1:], ".exe")
 	if cmd, ok := strings.CutPrefix(name, "git-"); ok {
 		p.setupPath()
@@ -168,6 +172,7 @@ func (p *process) usage(u *parseopt.UsageError) {
 
 // report prints err the way git's die and error do.
 func (p *process) report(prefix string, err error) {
+	p.env.Trace.Error(err.Error(), err.Error())
 	io.WriteString(p.env.Stderr, builtin.ErrorText(prefix, err))
 }
 

@@ -149,6 +149,7 @@ func (p *process) optExecPath(rest string) (int, builtin.Status, bool) {
 		p.env.Setenv("GIT_EXEC_PATH", value)
 		return 1, builtin.OK, false
 	}
+	p.env.Trace.CommandName("_query_")
 	p.env.Print(p.gitExecPath(), "\n")
 	return 0, builtin.OK, true
 }

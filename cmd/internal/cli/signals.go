@@ -15,6 +15,7 @@ func (p *process) watchSignals() {
 	go func() {
 		sig := <-c
 		p.env.FS.Cleanup()
+		p.env.Trace.Signal(int(sig.(syscall.Signal)))
 		signal.Reset(sig)
 		raise(sig.(syscall.Signal))
 	}()
