@@ -169,13 +169,11 @@ func (c *Converter) Plan(path string) (Conversion, error) {
 	if cv.crlf != crlfBinary && eol.State == AttrValue {
 		cv.crlf = refineEOL(cv.crlf, eol.Text)
 	}
-	switch enc.State {
-	case AttrSet, AttrUnset:
+	if enc.State == AttrSet {
 		return cv, fmt.Errorf("true/false are no valid working-tree-encodings")
-	case AttrValue:
-		if !isUTF8Name(enc.Text) {
-			cv.encoding = enc.Text
-		}
+	}
+	if enc.State == AttrValue && !isUTF8Name(enc.Text) {
+		cv.encoding = enc.Text
 	}
 	cv.attr = cv.crlf
 	cv.crlf = c.set.resolve(cv.crlf)

@@ -177,9 +177,8 @@ func (h *Hasher) stored(path string, err error) error {
 
 // Gitlink returns the commit that the repository in the directory path is at.
 func (t *Tree) Gitlink(path string) (oid.ID, error) {
-	path = strings.TrimRight(path, "/")
 	missing := fmt.Errorf("'%s' does not have a commit checked out", path)
-	dir := t.abs(path) + "/.git"
+	dir := t.abs(strings.TrimRight(path, "/")) + "/.git"
 	if !isDir(dir) {
 		var err error
 		if dir, err = GitFile(dir); err != nil {
