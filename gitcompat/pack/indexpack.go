@@ -27,7 +27,7 @@ type IndexOptions struct {
 	Threads     int    // 0: as many as git would take
 	Index       IndexFormat
 	RevIndex    bool  // write a .rev too
-	Compression int   // level for appended bases
+	Compression Level // of appended bases
 	CacheLimit  int64 // core.deltaBaseCacheLimit; 0: DefaultCacheLimit
 	BigFile     int64 // blobs above it are streamed; 0: DefaultBigFile
 

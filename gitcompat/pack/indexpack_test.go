@@ -137,7 +137,7 @@ func TestFixThin(t *testing.T) {
 		t.Errorf("%v, git says %s", err, out)
 	}
 	dir := t.TempDir()
-	res, err := indexInto(t, dir, data, IndexOptions{FixThin: true, Read: lookup(all), Compression: -1})
+	res, err := indexInto(t, dir, data, IndexOptions{FixThin: true, Read: lookup(all)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,6 +32,10 @@ type Pack struct {
 	idx     *Index
 	cache   *BaseCache
 	cursors sync.Pool // of *cursor
+
+	orderOnce sync.Once
+	order     []uint32 // places in the index, in the order of the pack
+	orderErr  error
 }
 
 // Open opens the packfile at path, whose index is idx, and checks that the two

@@ -99,10 +99,7 @@ func (x *indexer) complete(f *vfs.File) error {
 	}
 	slices.SortFunc(byPlace, func(a, b int) int { return int(x.refs[a].n) - int(x.refs[b].n) })
 	r := newResolver(x)
-	ap, err := newAppender(f, x.o.Compression)
-	if err != nil {
-		return err
-	}
+	ap := newAppender(f, x.o.Compression)
 	for _, i := range byPlace {
 		if x.taken[i].Load() || x.o.Read == nil {
 			continue
@@ -176,14 +173,10 @@ type appender struct {
 	buf bytes.Buffer
 }
 
-func newAppender(f *vfs.File, level int) (*appender, error) {
+func newAppender(f *vfs.File, level Level) *appender {
 	a := &appender{f: f}
-	var err error
-	a.z, err = zlib.NewWriterLevel(&a.buf, level)
-	if err != nil {
-		return nil, fmt.Errorf("bad zlib compression level %d", level)
-	}
-	return a, nil
+	a.z, _ = zlib.NewWriterLevel(&a.buf, level.zlib()) // no Level is out of range
+	return a
 }
 
 // append appends one object and a row for it, and returns the number of that.
