@@ -43,7 +43,7 @@ type MissingError struct {
 }
 
 func (e *MissingError) Error() string {
-	if e.Type == object.Commit {
+	if e.Type == object.Commit || e.Type == object.Tree {
 		return "Could not read " + e.ID.String()
 	}
 	return fmt.Sprintf("missing %s object '%s'", e.Type, e.ID)
@@ -51,6 +51,16 @@ func (e *MissingError) Error() string {
 
 // Unwrap returns the error of the object database.
 func (e *MissingError) Unwrap() error { return e.Err }
+
+// A brokenError is what git dies of, after an error that says why.
+type brokenError struct {
+	msg string
+	why error
+}
+
+func (e *brokenError) Error() string    { return e.msg }
+func (e *brokenError) Unwrap() error    { return e.why }
+func (e *brokenError) Before() []string { return []string{"error: " + e.why.Error()} }
 
 // A Walk reads commits of one object database. It is not safe for use by
 // several goroutines.

@@ -262,7 +262,7 @@ func (l *lister) parents(c *Commit) error {
 				l.markUninteresting(p)
 				continue
 			}
-			return fmt.Errorf("Failed to traverse parents of commit %s: %w", c.ID, err)
+			return &brokenError{"Failed to traverse parents of commit " + c.ID.String(), err}
 		}
 		if not {
 			l.markUninteresting(p)

@@ -158,7 +158,7 @@ func (o *objects) listTree(id oid.ID, depth int) error {
 		if o.req.IgnoreMissing {
 			return nil
 		}
-		return fmt.Errorf("bad tree object %s: %w", id, err)
+		return &brokenError{"bad tree object " + id.String(), err}
 	}
 	o.marks[id] |= listed
 	if err := o.fn(&Item{ID: id, Type: object.Tree, Path: o.path}); err != nil {
@@ -190,7 +190,7 @@ func (o *objects) listTree(id oid.ID, depth int) error {
 		}
 	}
 	if err := it.Err(); err != nil {
-		return fmt.Errorf("bad tree object %s: %w", id, err)
+		return &brokenError{"bad tree object " + id.String(), err}
 	}
 	return nil
 }
