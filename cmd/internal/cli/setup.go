@@ -64,8 +64,6 @@ func (p *process) prepareShell() (string, error) {
 	return p.env.Repo.Dir, nil
 }
 
-func (p *process) policy() builtin.Status { return refusal("'policy' is not implemented") }
-
 // isTerminal tells whether f is a terminal.
 func isTerminal(f *os.File) bool {
 	fi, err := f.Stat()
