@@ -1,15 +1,13 @@
 package builtin
 
 import (
-	"os"
-	"os/exec"
-
+	"github.com/sluicegit/sluice/gitcompat/hook"
 	"github.com/sluicegit/sluice/gitcompat/index"
 )
 
 // postIndexChange runs the hook of that name. What it answers changes nothing.
 func postIndexChange(env *Env, x *index.Index) {
-	args := [2]string{"0", "0"}
+	args := []string{"0", "0"}
 	if x.WorkTreeUpdated {
 		args[0] = "1"
 	}
@@ -17,18 +15,12 @@ func postIndexChange(env *Env, x *index.Index) {
 		args[1] = "1"
 	}
 	x.WorkTreeUpdated, x.SkipWorktreeUpdated = false, false
-	dir, err := env.Repo.HooksDir()
-	if err != nil {
+	hooks := hook.New(env.Repo, env.Trace, func(line string) { env.message("", line) })
+	if !hooks.Exists("post-index-change") {
 		return
 	}
-	path := dir + "/post-index-change"
-	if fi, err := os.Stat(path); err != nil || fi.IsDir() || fi.Mode()&0o111 == 0 {
+	if env.Flush() != nil {
 		return
 	}
-	env.Flush()
-	cmd := exec.Command(path, args[:]...)
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = env.Repo.Dir, env.Repo.Environ(), env.Stderr, env.Stderr
-	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
-		env.message("error: ", "cannot run "+path+": "+ErrnoText(err))
-	}
+	hooks.Run("post-index-change", hook.Options{Args: args, Stderr: env.Stderr}) // no answer of it matters
 }

@@ -56,7 +56,7 @@ func (u *updateIndex) update(path string) error {
 			st = index.FileStat{}
 		}
 	}
-	if !u.x.Options.VerifyPath(path, st.Mode) {
+	if !u.verify(path, st.Mode) {
 		io.WriteString(u.env.Stderr, Message("", "Ignoring path "+path))
 		return nil
 	}
@@ -92,6 +92,12 @@ func (u *updateIndex) update(path string) error {
 		return u.env.Flush()
 	}
 	return nil
+}
+
+// verify reports whether an entry of the index may have this path; one of a
+// sparse index might end in a slash, but none here.
+func (u *updateIndex) verify(path string, mode uint32) bool {
+	return !strings.HasSuffix(path, "/") && u.x.Options.VerifyPath(path, mode)
 }
 
 func (u *updateIndex) markPath(path string, f index.Flags, set bool) error {
@@ -229,7 +235,7 @@ func (u *updateIndex) addEntry(e *index.Entry) error {
 
 // addInfo puts an entry into the index that no file stands behind.
 func (u *updateIndex) addInfo(mode uint32, id oid.ID, path string, stage uint8) error {
-	if !u.x.Options.VerifyPath(path, mode) {
+	if !u.verify(path, mode) {
 		return fmt.Errorf("Invalid path '%s'", path)
 	}
 	e := &index.Entry{Name: path, Mode: index.CanonicalMode(mode), ID: id, Stage: stage}
@@ -296,7 +302,7 @@ func (u *updateIndex) indexInfo() error {
 				return errors.New("git update-index: bad quoting of path name")
 			}
 		}
-		if !u.x.Options.VerifyPath(path, mode) {
+		if !u.verify(path, mode) {
 			io.WriteString(u.env.Stderr, Message("", "Ignoring path "+path))
 			return nil
 		}
