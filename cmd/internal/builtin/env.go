@@ -128,6 +128,7 @@ func (e *Env) Discover() error {
 		return err
 	}
 	e.Repo, e.Config, e.Environ = r, r.Config, r.Environ()
+	e.setRefHook(r)
 	return nil
 }
 

@@ -34,6 +34,7 @@ var commands = [...]*Command{
 	cmdCheckRefFormat,
 	cmdLsFiles,
 	cmdPackRefs,
+	cmdReceivePack,
 	cmdRevList,
 	cmdRevParse,
 	cmdShowRef,
