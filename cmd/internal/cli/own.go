@@ -15,9 +15,9 @@ import (
 // Everything else is git's.
 func (p *process) own(args []string) (builtin.Status, bool) {
 	if len(args) > 0 {
-		switch args[0] {
-		case "install", "commands", "policy", "completion", "__complete", "__completeNoDesc":
-		case "help", "--help", "-h":
+		switch {
+		case ownCommand(args[0]):
+		case args[0] == "--help", args[0] == "-h", args[0] == "help" && (len(args) == 1 || ownCommand(args[1])):
 		default:
 			return builtin.OK, false
 		}
@@ -37,6 +37,14 @@ func (p *process) own(args []string) (builtin.Status, bool) {
 		return builtin.Failure(129, err), true
 	}
 	return builtin.OK, true
+}
+
+func ownCommand(name string) bool {
+	switch name {
+	case "install", "commands", "policy", "completion", "__complete", "__completeNoDesc":
+		return true
+	}
+	return false
 }
 
 // statusError carries a status through cobra.
@@ -60,7 +68,6 @@ func (p *process) ownTree() *cobra.Command {
 			"Every git command works as `sluice <command>`; `sluice install` makes it the `git` of scripts.",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Version:       p.env.Version,
 	}
 	root.AddCommand(
 		&cobra.Command{
