@@ -88,6 +88,8 @@ type reader struct {
 	data []byte // without the trailer
 	text string // the same bytes, for names
 	off  int
+
+	nameless bool // an entry has no name, as those of a split index that replace others
 }
 
 // Parse reads an index from data, which it keeps: names of versions 2 and 3 are
@@ -114,6 +116,9 @@ func Parse(data []byte, algo oid.Algo, o Options) (*Index, error) {
 	err := r.entries(binary.BigEndian.Uint32(data[8:]))
 	if err == nil {
 		err = r.extensions()
+	}
+	if err == nil && r.nameless {
+		err = corrupt("an entry of the index has no name")
 	}
 	// A checksum that does not hold explains whatever else is wrong.
 	if !<-checked {
@@ -166,7 +171,9 @@ func (r *reader) entries(count uint32) error {
 		if err := r.entry(e, hashSize, prev, &names); err != nil {
 			return err
 		}
-		if i > 0 && prev >= e.Name {
+		if e.Name == "" {
+			r.nameless = true
+		} else if i > 0 && prev >= e.Name {
 			if err := checkOrder(&block[i-1], e); err != nil {
 				return err
 			}
@@ -253,7 +260,7 @@ func (r *reader) extendedFlags(e *Entry) error {
 func (r *reader) paddedName(length, start int) (string, error) {
 	rest := r.text[r.off:]
 	nul := indexNUL(rest)
-	if nul < 0 || nul == 0 || (nul != length && (length < onDiskNameMask || nul < onDiskNameMask)) {
+	if nul < 0 || (nul != length && (length < onDiskNameMask || nul < onDiskNameMask)) {
 		return "", corrupt("malformed name field in the index, near offset %d", r.off)
 	}
 	next := start + ((r.off-start)+nul+8)&^7
@@ -276,7 +283,7 @@ func (r *reader) compressedName(length int, prev string, names *nameBuffer) (str
 	nul := indexNUL(rest)
 	keep := len(prev) - int(strip)
 	total := keep + nul
-	if nul < 0 || total == 0 || (total != length && (length < onDiskNameMask || total < onDiskNameMask)) {
+	if nul < 0 || (total != length && (length < onDiskNameMask || total < onDiskNameMask)) {
 		return "", &CorruptError{Reason: fmt.Sprintf("malformed name field in the index, near path '%s'", prev)}
 	}
 	r.off += nul + 1
@@ -298,6 +305,9 @@ type nameBuffer struct {
 
 func (b *nameBuffer) join(head, tail string) (string, bool) {
 	n := len(head) + len(tail)
+	if n == 0 {
+		return "", true
+	}
 	if b.budget -= int64(n); b.budget < 0 {
 		return "", false
 	}

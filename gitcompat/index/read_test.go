@@ -98,6 +98,24 @@ func TestParse_sameRefusals(t *testing.T) {
 	}
 }
 
+// TestParse_splitIndex checks that a split index, some of whose entries have no
+// name, is refused as what it is.
+func TestParse_splitIndex(t *testing.T) {
+	t.Parallel()
+	for _, version := range []string{"2", "4"} {
+		r := newTestRepo(t)
+		r.git("config", "index.version", version)
+		r.files()
+		r.git("update-index", "--split-index")
+		r.write("a", "replaced")
+		r.git("update-index", "a")
+		var foreign *UnsupportedError
+		if _, err := Parse(r.indexBytes(), oid.SHA1, Options{}); !errors.As(err, &foreign) || foreign.Feature != "split index" {
+			t.Error(err)
+		}
+	}
+}
+
 // TestExtensionsThatWereTrue checks I2 for what git keeps in the index beside the entries.
 func TestExtensionsThatWereTrue(t *testing.T) {
 	t.Parallel()

@@ -78,6 +78,14 @@ func (f *Files) blob(path string) ([]byte, bool) {
 	return content, err == nil && typ == object.Blob
 }
 
+// skippedBlob is blob for the files that a sparse checkout leaves out.
+func (f *Files) skippedBlob(path string) ([]byte, bool) {
+	if e := f.Index.Find(path, 0); e == nil || !e.Has(index.SkipWorktree) {
+		return nil, false
+	}
+	return f.blob(path)
+}
+
 // attributes are those of the files that a command looks at on their way in.
 func attributes(env *Env, blob func(path string) ([]byte, bool)) *worktree.Attributes {
 	src := worktree.AttrSources{

@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -119,8 +120,8 @@ func runLsFiles(env *Env, argv []string) Status {
 		return Fatal(err)
 	}
 	if unmatched := l.ps.Unmatched(l.seen); l.errorUnmatch && len(unmatched) > 0 {
-		for _, msg := range unmatched {
-			env.Error(errors.New(msg))
+		for _, elem := range unmatched {
+			env.Error(fmt.Errorf("pathspec '%s' did not match any file(s) known to git", elem))
 		}
 		env.message("", "Did you forget to 'git add'?")
 		return Exit(1)
@@ -169,9 +170,9 @@ func (l *lsFiles) excludePatterns() error {
 	if !l.excludesGiven {
 		return nil
 	}
-	src := worktree.IgnoreSources{Root: l.env.Repo.WorkTree}
+	src := worktree.IgnoreSources{Root: l.env.Repo.WorkTree, Blob: l.files.skippedBlob}
 	if l.standard {
-		src = standardIgnore(l.env, l.files.blob)
+		src = standardIgnore(l.env, l.files.skippedBlob)
 	}
 	if l.perDir != "" {
 		src.PerDir = l.perDir
