@@ -117,7 +117,12 @@ func (p *parser) run() bool {
 			p.skipLine()
 		case c == '[':
 			p.mark(tokSection)
-			if !p.section() {
+			ok := p.section()
+			if p.tokens != nil {
+				t := &(*p.tokens)[len(*p.tokens)-1]
+				t.stem, t.legacy = p.stem, p.legacy
+			}
+			if !ok {
 				return false
 			}
 		case isAlpha(c):
@@ -143,43 +148,29 @@ func (p *parser) skipLine() {
 	}
 }
 
-// section reads a header after its "[".
+// section reads a header after its "[". Where it fails, stem is what there was
+// of a name.
 func (p *parser) section() bool {
 	start := p.pos
-	p.legacy = true
-	for {
-		c := p.next()
-		if p.eof {
+	for p.pos < len(p.s) && (isKeyChar(p.s[p.pos]) || p.s[p.pos] == '.') {
+		p.pos++
+	}
+	p.stem, p.legacy = strings.ToLower(p.s[start:p.pos]), true
+	switch c := p.next(); {
+	case p.eof:
+		return false
+	case c == ']':
+		if p.stem == "" {
 			return false
 		}
-		if c == ']' {
-			if p.pos-1 == start {
-				return false
-			}
-			p.stem = strings.ToLower(p.s[start:p.pos]) // with "]", which becomes the dot
-			p.stem = p.stem[:len(p.stem)-1] + "."
-			break
-		}
-		if isSpace(c) {
-			name := strings.ToLower(p.s[start : start+strings.IndexFunc(p.s[start:], isSpaceRune)])
-			p.legacy = false
-			if !p.subsection(name, c) {
-				return false
-			}
-			break
-		}
-		if !isKeyChar(c) && c != '.' {
-			return false
-		}
+		p.stem += "."
+		return true
+	case isSpace(c):
+		p.legacy = false
+		return p.subsection(p.stem, c)
 	}
-	if p.tokens != nil {
-		t := &(*p.tokens)[len(*p.tokens)-1]
-		t.stem, t.legacy = p.stem, p.legacy
-	}
-	return true
+	return false
 }
-
-func isSpaceRune(r rune) bool { return r < 0x80 && isSpace(byte(r)) }
 
 // subsection reads the quoted rest of a header after the blank c.
 func (p *parser) subsection(name string, c byte) bool {
@@ -207,6 +198,7 @@ func (p *parser) subsection(name string, c byte) bool {
 		}
 		if c == '\n' {
 			p.line--
+			p.stem = string(b)
 			return false
 		}
 		b = append(b, c)
