@@ -76,7 +76,7 @@ func readFile(t testing.TB, path string) []byte {
 func TestIndexPackAsGit(t *testing.T) {
 	t.Parallel()
 	s := newStock(t)
-	s.fill(120, 300<<10)
+	s.fill(70, 200<<10)
 	for _, args := range [][]string{nil, {"--no-delta-base-offset"}} {
 		base := s.pack(args...)
 		data := readFile(t, base+".pack")
