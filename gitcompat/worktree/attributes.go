@@ -188,7 +188,7 @@ func (a *Attributes) readDir(dir string) *attrFrame {
 		if a.src.Root == "" {
 			return nil
 		}
-		return a.readFile(a.src.Root+"/"+name, dir, name, dir == "", syscall.O_NOFOLLOW)
+		return a.readFile(a.src.Root+"/"+name, dir, name, dir == "", noFollow)
 	}
 	fromIndex := func() *attrFrame {
 		if a.src.Blob == nil {
@@ -437,7 +437,7 @@ var errTooLarge = fmt.Errorf("file too large")
 
 // readPatternFile reads an ignore or attributes file.
 func readPatternFile(path string, flags int, limit int64) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|flags|syscall.O_NONBLOCK, 0)
+	f, err := os.OpenFile(path, os.O_RDONLY|flags|noWait, 0)
 	if err != nil {
 		return nil, err
 	}

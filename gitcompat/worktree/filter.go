@@ -69,19 +69,12 @@ func (c *Converter) runFilter(command, path string, r io.Reader, o ConvertOption
 	}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
-		o.report("error: external filter '%s' failed %d", command, exitCode(exit))
+		o.report("error: external filter '%s' failed %d", command, exitStatus(exit.Sys(), exit.ExitCode()))
 	} else {
 		o.report("error: cannot feed the input to external filter '%s'", command)
 	}
 	o.report("error: external filter '%s' failed", command)
 	return nil, false
-}
-
-func exitCode(e *exec.ExitError) int {
-	if ws, ok := e.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		return 128 + int(ws.Signal())
-	}
-	return e.ExitCode()
 }
 
 func startErrno(err error) error {

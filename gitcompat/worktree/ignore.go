@@ -3,7 +3,6 @@ package worktree
 import (
 	"fmt"
 	"strings"
-	"syscall"
 )
 
 const ignoreMaxFile = 100 << 20
@@ -159,7 +158,7 @@ func (ig *Ignore) readDir(dir string) ignoreList {
 		return nil
 	}
 	name := dir + ig.src.PerDir
-	if l := ig.readFile(ig.src.Root+"/"+name, dir, name, syscall.O_NOFOLLOW); l != nil {
+	if l := ig.readFile(ig.src.Root+"/"+name, dir, name, noFollow); l != nil {
 		return l
 	}
 	if ig.src.Blob != nil {

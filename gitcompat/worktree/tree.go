@@ -95,52 +95,71 @@ func (h *Hasher) Hash(path string, st *index.FileStat, cv *Conversion, sink *Sin
 
 func (t *Tree) abs(path string) string { return t.Root + "/" + path }
 
+// openError says that a file could not even be opened.
+type openError struct{ err error }
+
+func (e *openError) Error() string { return e.err.Error() }
+func (e *openError) Unwrap() error { return e.err }
+
 func (h *Hasher) regular(path string, st *index.FileStat, cv *Conversion, sink *Sink, o ConvertOptions) (oid.ID, error) {
+	o.Write = sink != nil
+	if cv.Streams() || cv.None() && h.t.BigFile > 0 && st.Bytes > h.t.BigFile {
+		return h.streamed(path, st, cv, sink, o)
+	}
+	content, err := h.read(path, st.Bytes)
+	if err != nil {
+		return h.t.Algo.Null(), err
+	}
+	if !cv.None() {
+		if content, err = h.t.Convert.ToGit(cv, path, content, o); err != nil {
+			return h.t.Algo.Null(), &HashError{Fatal: true, Err: err}
+		}
+	}
+	return h.store(path, content, sink)
+}
+
+// streamed hashes a file that is not to be in memory as a whole: a big one,
+// or one that a filter reads.
+func (h *Hasher) streamed(path string, st *index.FileStat, cv *Conversion, sink *Sink, o ConvertOptions) (oid.ID, error) {
 	f, err := os.Open(h.t.abs(path))
 	if err != nil {
-		return h.t.Algo.Null(), hashErr(err, fmt.Sprintf("open(\"%s\"): %s", path, errnoText(err)))
+		return h.t.Algo.Null(), cannotOpen(path, err)
 	}
 	defer f.Close()
-	o.Write = sink != nil
-	var content []byte
-	switch {
-	case cv.Streams():
-		content, err = h.t.Convert.ToGitFrom(cv, path, f, o)
-	case cv.None() && h.t.BigFile > 0 && st.Bytes > h.t.BigFile:
+	if !cv.Streams() {
 		return h.stream(path, st.Bytes, f, sink)
-	default:
-		if content, err = h.read(path, st.Bytes, f); err != nil {
-			return h.t.Algo.Null(), hashErr(err, err.Error(), path+": failed to insert into database")
-		}
-		if !cv.None() {
-			content, err = h.t.Convert.ToGit(cv, path, content, o)
-		}
 	}
+	content, err := h.t.Convert.ToGitFrom(cv, path, f, o)
 	if err != nil {
 		return h.t.Algo.Null(), &HashError{Fatal: true, Err: err}
 	}
 	return h.store(path, content, sink)
 }
 
+func cannotOpen(path string, err error) error {
+	return hashErr(err, fmt.Sprintf("open(\"%s\"): %s", path, errnoText(err)))
+}
+
 // read returns the whole file, in a buffer that the next call reuses.
-func (h *Hasher) read(path string, size int64, f *os.File) ([]byte, error) {
+func (h *Hasher) read(path string, size int64) ([]byte, error) {
 	const keep = 1 << 20
-	buf := h.buf
-	if int64(cap(buf)) < size {
-		buf = make([]byte, size)
-		if size <= keep {
-			h.buf = buf
-		}
+	if int64(cap(h.buf)) < size || cap(h.buf) > keep {
+		h.buf = make([]byte, max(size, 64<<10))
 	}
-	buf = buf[:size]
-	n, err := io.ReadFull(f, buf)
-	if errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF {
-		return nil, fmt.Errorf("short read while indexing %s", path)
+	buf := h.buf[:size]
+	err := readWhole(h.t.abs(path), buf)
+	var opening *openError
+	switch {
+	case err == nil:
+		return buf, nil
+	case errors.As(err, &opening):
+		return nil, cannotOpen(path, opening.err)
+	case errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF:
+		err = fmt.Errorf("short read while indexing %s", path)
+	default:
+		err = fmt.Errorf("read error while indexing %s", path)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read error while indexing %s", path)
-	}
-	return buf[:n], nil
+	return nil, hashErr(err, err.Error(), path+": failed to insert into database")
 }
 
 func (h *Hasher) store(path string, content []byte, sink *Sink) (oid.ID, error) {
