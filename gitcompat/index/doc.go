@@ -20,6 +20,7 @@
 //	    or was compared by content in this process.
 //	I5  no length in the file makes the reader allocate more than a small multiple of the file's size.
 //	I6  the file is replaced as a whole, under index.lock, by the barrier of the command.
+//	I7  an index whose file did not have the checksum that it says is not written again.
 //
 // A split index ("link") and a sparse one ("sdir") are refused by name.
 package index

@@ -44,9 +44,9 @@ func (r *reader) extension(sig string, payload []byte) error {
 		}
 		x.Undo, x.HasUndo = undo, true
 	case "UNTR":
-		x.untracked = payload
+		x.untracked = bytes.Clone(payload)
 	case "FSMN":
-		x.fsmonitor = payload
+		x.fsmonitor = bytes.Clone(payload)
 	case "EOIE", "IEOT":
 		// Offsets of this very file; the writer makes its own.
 	case "link":

@@ -98,6 +98,7 @@ type Index struct {
 	time      timestamp // of the file as read: decides what is racy
 	untracked []byte    // UNTR, verbatim
 	fsmonitor []byte    // FSMN, verbatim
+	good      chan bool // will say whether the checksum of the file held; nil: it did
 	emptyBlob oid.ID
 	fold      map[string]*Entry
 	foldDirs  map[string]string

@@ -17,6 +17,8 @@ import (
 type CorruptError struct {
 	Lines  []string // what git writes to stderr first, whole lines
 	Reason string   // what git dies of
+
+	version bool // it is no index of a known version, whatever its checksum
 }
 
 func (e *CorruptError) Error() string { return e.Reason }
@@ -69,11 +71,7 @@ func Read(path string, algo oid.Algo, o Options) (*Index, error) {
 	if fi.Size() < int64(headerSize+algo.Size()) {
 		return nil, fmt.Errorf("%s: index file smaller than expected", path)
 	}
-	data := make([]byte, fi.Size())
-	if _, err := io.ReadFull(f, data); err != nil {
-		return nil, fmt.Errorf("%s: unable to map index file: %s", path, vfs.Strerror(err))
-	}
-	x, err := Parse(data, algo, o)
+	x, err := readOpen(f, fi.Size(), algo, o)
 	if err != nil {
 		return nil, err
 	}
@@ -82,6 +80,74 @@ func Read(path string, algo oid.Algo, o Options) (*Index, error) {
 	return x, nil
 }
 
+// mapFrom is the size from which a file is mapped instead of read: a million
+// entries then take half the time and half the memory.
+const mapFrom = 1 << 20
+
+// readOpen reads the index of the given size in f.
+func readOpen(f *os.File, size int64, algo oid.Algo, o Options) (*Index, error) {
+	if size >= mapFrom {
+		if data, unmap, err := mapFile(f, size); err == nil {
+			return parseMapped(data, unmap, algo, o)
+		}
+	}
+	data := make([]byte, size)
+	if _, err := io.ReadFull(f, data); err != nil {
+		return nil, fmt.Errorf("%s: unable to map index file: %s", f.Name(), vfs.Strerror(err))
+	}
+	return Parse(data, algo, o)
+}
+
+// parseMapped is Parse for a mapped file. The checksum, which git does not look
+// at when it reads, is taken beside the parsing and not waited for; whoever
+// writes the index again asks for it (I7).
+func parseMapped(data []byte, unmap func(), algo oid.Algo, o Options) (*Index, error) {
+	parsed, good := make(chan struct{}), make(chan bool, 1)
+	go func() {
+		ok := checksumHolds(data, algo)
+		<-parsed
+		unmap()
+		good <- ok
+	}()
+	x, err := parse(data, algo, o, true)
+	close(parsed)
+	if err != nil {
+		// A checksum that does not hold explains whatever else is wrong.
+		if !<-good {
+			return nil, errChecksum()
+		}
+		return nil, err
+	}
+	x.good = good
+	return x, nil
+}
+
+// verified waits for the checksum of the file that x was read from.
+func (x *Index) verified() error {
+	if x.good == nil {
+		return nil
+	}
+	ok := <-x.good
+	x.good <- ok
+	if !ok {
+		return errChecksum()
+	}
+	return nil
+}
+
+func checksumHolds(data []byte, algo oid.Algo) bool {
+	end := len(data) - algo.Size()
+	want := algo.FromBytes(data[end:])
+	if want.IsNull() { // index.skipHash
+		return true
+	}
+	h := algo.NewChecksum()
+	h.Write(data[:end])
+	return algo.FromHash(h) == want
+}
+
+func errChecksum() error { return corrupt("bad index file sha1 signature") }
+
 // A reader walks over the bytes of an index file.
 type reader struct {
 	x    *Index
@@ -89,12 +155,26 @@ type reader struct {
 	text string // the same bytes, for names
 	off  int
 
+	apart    bool // names may not be part of the data
 	nameless bool // an entry has no name, as those of a split index that replace others
 }
 
 // Parse reads an index from data, which it keeps: names of versions 2 and 3 are
 // parts of it.
 func Parse(data []byte, algo oid.Algo, o Options) (*Index, error) {
+	x, err := parse(data, algo, o, false)
+	if len(data) >= headerSize+algo.Size() && string(data[:4]) == signature && !checksumHolds(data, algo) {
+		var c *CorruptError
+		if err == nil || !errors.As(err, &c) || !c.version {
+			return nil, errChecksum()
+		}
+	}
+	return x, err
+}
+
+// parse reads an index without a look at its checksum. With apart nothing in
+// the result is part of data.
+func parse(data []byte, algo oid.Algo, o Options, apart bool) (*Index, error) {
 	if len(data) < headerSize+algo.Size() {
 		return nil, &CorruptError{Reason: "index file smaller than expected"}
 	}
@@ -104,14 +184,15 @@ func Parse(data []byte, algo oid.Algo, o Options) (*Index, error) {
 	}
 	version := binary.BigEndian.Uint32(data[4:])
 	if version < minVersion || version > maxVersion {
-		return nil, corrupt("bad index version %d", int32(version))
+		err := corrupt("bad index version %d", int32(version))
+		err.version = true
+		return nil, err
 	}
 	end := len(data) - algo.Size()
 	x := New(algo, o)
 	x.Version = version
 	x.Checksum = algo.FromBytes(data[end:])
-	checked := x.startChecksum(data[:end])
-	r := reader{x: x, data: data[:end:end], off: headerSize}
+	r := reader{x: x, data: data[:end:end], off: headerSize, apart: apart}
 	r.text = unsafe.String(&data[0], end) // data is never written to again
 	err := r.entries(binary.BigEndian.Uint32(data[8:]))
 	if err == nil {
@@ -120,33 +201,10 @@ func Parse(data []byte, algo oid.Algo, o Options) (*Index, error) {
 	if err == nil && r.nameless {
 		err = corrupt("an entry of the index has no name")
 	}
-	// A checksum that does not hold explains whatever else is wrong.
-	if !<-checked {
-		return nil, corrupt("bad index file sha1 signature")
-	}
 	if err != nil {
 		return nil, err
 	}
 	return x, nil
-}
-
-// startChecksum checks the trailer, beside the parsing if there is much to hash.
-func (x *Index) startChecksum(body []byte) <-chan bool {
-	done := make(chan bool, 1)
-	check := func() {
-		h := x.Algo.NewChecksum()
-		h.Write(body)
-		done <- x.Algo.FromHash(h) == x.Checksum
-	}
-	switch {
-	case x.Checksum.IsNull(): // index.skipHash
-		done <- true
-	case len(body) < 1<<20:
-		check()
-	default:
-		go check()
-	}
-	return done
 }
 
 func (r *reader) entries(count uint32) error {
@@ -231,6 +289,9 @@ func (r *reader) entry(e *Entry, hashSize int, prev string, names *nameBuffer) e
 		e.Name, err = r.compressedName(length, prev, names)
 	} else {
 		e.Name, err = r.paddedName(length, start)
+		if r.apart && err == nil {
+			e.Name, _ = names.join("", e.Name)
+		}
 	}
 	if err == nil && e.Mode&typeMask == ModeDir {
 		err = &UnsupportedError{Feature: "sparse index"}
@@ -297,6 +358,9 @@ func (r *reader) compressedName(length int, prev string, names *nameBuffer) (str
 // maxNameAverage bounds what the names of a version 4 index may expand to (I5).
 const maxNameAverage = 4096
 
+// nameBlock is how many bytes of names are allocated at once.
+const nameBlock = 64 << 10
+
 // A nameBuffer holds the names of a version 4 index, many to an allocation.
 type nameBuffer struct {
 	free   []byte
@@ -312,7 +376,7 @@ func (b *nameBuffer) join(head, tail string) (string, bool) {
 		return "", false
 	}
 	if len(b.free) < n {
-		b.free = make([]byte, max(n, 64<<10))
+		b.free = make([]byte, max(n, nameBlock))
 	}
 	name := b.free[:n:n]
 	b.free = b.free[n:]

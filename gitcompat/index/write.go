@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"slices"
 
 	"github.com/sluicegit/sluice/gitcompat/oid"
 )
@@ -30,12 +31,12 @@ type encoder struct {
 // Encode writes the index file to w, and records its version and checksum in
 // x. Entries that may be racily clean are smudged first (I4).
 func (x *Index) Encode(w io.Writer) error {
-	x.RemoveMarked()
-	if err := x.checkNull(); err != nil {
+	if err := x.verified(); err != nil {
 		return err
 	}
-	x.smudge()
-	x.chooseVersion()
+	if err := x.prepare(); err != nil {
+		return err
+	}
 	enc := &encoder{x: x, w: w, buf: make([]byte, 0, x.bufferSize())}
 	if !x.Options.SkipHash {
 		enc.sum = x.Algo.NewChecksum()
@@ -53,58 +54,60 @@ func (x *Index) bufferSize() int {
 	return min(bufferSize, 4096+len(x.Entries)*perEntry)
 }
 
-// checkNull refuses entries without an object, as git does; where they are
-// allowed after all, no tree can be known.
-func (x *Index) checkNull() error {
+// prepare makes the entries fit to be written, in one pass over them: with a
+// million, each pass counts. It chooses the version.
+func (x *Index) prepare() error {
+	var all Flags
+	racy := x.time.sec != 0 && x.Options.WorkTree != ""
 	for _, e := range x.Entries {
-		if !e.ID.IsNull() {
-			continue
+		all |= e.Flags
+		if racy && e.Flags&(UpToDate|Remove) == 0 && x.IsRacy(e) {
+			x.smudge(e)
 		}
-		if !x.Options.AllowNullID {
-			return fmt.Errorf("cache entry has null sha1: %s", e.Name)
-		}
-		x.Warnings = append(x.Warnings, "warning: cache entry has null sha1: "+e.Name)
-		x.Tree = nil
-	}
-	return nil
-}
-
-// smudge sets the size of those entries to zero that look unchanged but are
-// not, where the stat data could never tell.
-func (x *Index) smudge() {
-	if x.time.sec == 0 || x.Options.WorkTree == "" {
-		return
-	}
-	var st FileStat
-	for _, e := range x.Entries {
-		if e.Flags&UpToDate != 0 || !x.IsRacy(e) {
-			continue
-		}
-		if Lstat(x.Options.WorkTree+"/"+e.Name, &st) != nil || x.MatchBasic(e, &st) != 0 {
-			continue
-		}
-		if x.compareFile(e, &st) != 0 {
-			e.Stat.Size = 0
+		if e.ID.IsNull() && e.Flags&Remove == 0 {
+			if err := x.null(e); err != nil {
+				return err
+			}
 		}
 	}
-}
-
-func (x *Index) chooseVersion() {
+	if all&Remove != 0 {
+		x.RemoveMarked()
+	}
 	if x.Version == 0 {
 		x.Version = 3
 		if x.Options.Version != nil {
 			x.Version = x.Options.Version()
 		}
 	}
-	if x.Version > 3 {
+	if x.Version <= 3 {
+		x.Version = 2
+		if all&extendedFlags != 0 {
+			x.Version = 3
+		}
+	}
+	return nil
+}
+
+// null refuses an entry without an object, as git does; where it is allowed
+// after all, no tree can be known.
+func (x *Index) null(e *Entry) error {
+	if !x.Options.AllowNullID {
+		return fmt.Errorf("cache entry has null sha1: %s", e.Name)
+	}
+	x.Warnings = append(x.Warnings, "warning: cache entry has null sha1: "+e.Name)
+	x.Tree = nil
+	return nil
+}
+
+// smudge sets the size of a racy entry to zero if its file looks unchanged and
+// is not, where the stat data could never tell (I4).
+func (x *Index) smudge(e *Entry) {
+	var st FileStat
+	if Lstat(x.Options.WorkTree+"/"+e.Name, &st) != nil || x.MatchBasic(e, &st) != 0 {
 		return
 	}
-	x.Version = 2
-	for _, e := range x.Entries {
-		if e.Flags&extendedFlags != 0 {
-			x.Version = 3
-			return
-		}
+	if x.compareFile(e, &st) != 0 {
+		e.Stat.Size = 0
 	}
 }
 
@@ -191,8 +194,9 @@ func (enc *encoder) addBlock(start, n int) {
 func appendEntry(dst []byte, e *Entry, version uint32, prev string) []byte {
 	start := len(dst)
 	be := binary.BigEndian
-	var b [statSize]byte
-	s := &e.Stat
+	dst = slices.Grow(dst, statSize+oid.MaxSize+4)[:start+statSize]
+	b, s := dst[start:], &e.Stat
+	be.PutUint32(b[36:], s.Size) // last first: one check of bounds for all
 	be.PutUint32(b[0:], s.CTimeSec)
 	be.PutUint32(b[4:], s.CTimeNsec)
 	be.PutUint32(b[8:], s.MTimeSec)
@@ -202,8 +206,6 @@ func appendEntry(dst []byte, e *Entry, version uint32, prev string) []byte {
 	be.PutUint32(b[24:], e.Mode)
 	be.PutUint32(b[28:], s.UID)
 	be.PutUint32(b[32:], s.GID)
-	be.PutUint32(b[36:], s.Size)
-	dst = append(dst, b[:]...)
 	dst = e.ID.Append(dst)
 	flags := uint16(e.Stage)<<onDiskStageShift | uint16(min(len(e.Name), onDiskNameMask))
 	if e.Flags&AssumeValid != 0 {
@@ -231,7 +233,7 @@ func appendEntry(dst []byte, e *Entry, version uint32, prev string) []byte {
 		return append(append(dst, e.Name[common:]...), 0)
 	}
 	dst = append(dst, e.Name...)
-	var padding [8]byte
+	const padding = "\x00\x00\x00\x00\x00\x00\x00\x00"
 	return append(dst, padding[:8-(len(dst)-start)&7]...)
 }
 
