@@ -22,6 +22,9 @@ type abbrevCache struct {
 
 // shard returns the loose objects of s whose name starts with the byte first.
 func (s *store) shard(first byte) []oid.ID {
+	if s.tx != nil {
+		return s.tx.names(s, first)
+	}
 	c := &s.db.abbrev
 	dir := filepath.Join(s.dir, hex.EncodeToString([]byte{first}))
 	c.mu.Lock()
@@ -35,6 +38,23 @@ func (s *store) shard(first byte) []oid.ID {
 	}
 	c.shards[dir] = ids
 	return ids
+}
+
+// names is shard for the folder of a transaction, which changes.
+func (t *Transaction) names(s *store, first byte) []oid.ID {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var ids []oid.ID
+	if t.sharded {
+		ids = looseNames(filepath.Join(s.dir, shardName(first)), t.db.algo)
+	}
+	for id, place := range t.places {
+		if place != elsewhere && id.Byte(0) == first {
+			ids = append(ids, id)
+		}
+	}
+	slices.SortFunc(ids, oid.ID.Compare)
+	return slices.Compact(ids)
 }
 
 // looseNames lists the objects in a shard, sorted.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluicegit/sluice/gitcompat/oid"
 	"github.com/sluicegit/sluice/syncpolicy"
 )
 
@@ -48,27 +49,22 @@ func parseShard(name string) (byte, bool) {
 }
 
 func (t *Transaction) adoptShard(s *store, n byte) error {
-	dir := filepath.Join(s.dir, shardName(n))
-	for _, id := range looseNames(dir, t.db.algo) {
-		path := s.loosePath(id)
-		t.mu.Lock()
-		if t.shards[n] == nil {
-			t.registerShard(n)
-		}
-		ours := slices.Contains(t.shards[n].names, filepath.Base(path))
-		t.mu.Unlock()
-		if ours {
-			continue
-		}
-		f, err := t.fsys.OpenFile(path, os.O_RDONLY, 0)
-		if err != nil {
-			return &sysError{"unable to open " + path, err}
-		}
-		if err := t.stageLoose(id, f); err != nil {
+	for _, id := range looseNames(filepath.Join(s.dir, shardName(n)), t.db.algo) {
+		if err := t.once(id, func() error { return t.adoptLoose(s, id) }); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// adoptLoose stages a loose object that somebody else wrote.
+func (t *Transaction) adoptLoose(s *store, id oid.ID) error {
+	path := s.loosePath(id)
+	f, err := t.fsys.OpenFile(path, os.O_RDONLY, 0)
+	if err != nil {
+		return &sysError{"unable to open " + path, err}
+	}
+	return t.stageLoose(id, f, inShard)
 }
 
 // packPriority is the order in which the files of packs are published: readers

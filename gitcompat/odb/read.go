@@ -69,7 +69,10 @@ func (db *DB) tryStore(s *store, id oid.ID, not []*packFile, get func(c copyOf) 
 		damage = &CorruptError{id, p.base + ".pack", true, err}
 		bad = append(bad[:len(bad):len(bad)], p)
 	}
-	path := s.loosePath(id)
+	path, maybe := s.loose(id)
+	if !maybe {
+		return false, damage
+	}
 	err := get(copyOf{path: path})
 	if err == nil {
 		return true, nil
@@ -170,7 +173,8 @@ func (s *store) has(id oid.ID) bool {
 	if p, _ := s.inPacks(id, nil); p != nil {
 		return true
 	}
-	return exists(s.loosePath(id)) == nil
+	path, maybe := s.loose(id)
+	return maybe && exists(path) == nil
 }
 
 // Reader returns an object as a stream, which must be closed. A damaged object

@@ -19,6 +19,7 @@ type store struct {
 	db    *DB
 	dir   string
 	local bool
+	tx    *Transaction // whose folder it is; nil for all others
 
 	mu      sync.Mutex
 	packs   []*packFile // most recently used first
@@ -188,4 +189,20 @@ func (s *store) loosePath(id oid.ID) string {
 	copy(buf[at+3:], buf[at+2:])
 	buf[at+2] = filepath.Separator
 	return string(buf)
+}
+
+// flatPath returns where a transaction keeps id until it is published.
+func (s *store) flatPath(id oid.ID) string {
+	buf := make([]byte, 0, len(s.dir)+1+2*oid.MaxSize)
+	buf = append(buf, s.dir...)
+	buf = append(buf, filepath.Separator)
+	return string(id.AppendHex(buf))
+}
+
+// loose returns where a loose id would be; maybe is false where it cannot be there.
+func (s *store) loose(id oid.ID) (path string, maybe bool) {
+	if s.tx != nil {
+		return s.tx.locate(s, id)
+	}
+	return s.loosePath(id), true
 }

@@ -2,7 +2,6 @@ package odb
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -27,17 +26,24 @@ type Transaction struct {
 
 	mu      sync.Mutex
 	store   *store // nil until the first object
+	busy    map[oid.ID]*claim
+	places  map[oid.ID]place // of objects that are done
 	shards  [256]*shard
-	staged  map[string]bool // files of Adopt
-	claims  map[oid.ID]*claim
-	strays  bool // a file that must not be published could not be removed
-	packDir bool
+	staged  map[string]bool // files of packs that are staged
+	sharded bool            // children look into the folder: it must be a proper one
 }
 
-// A shard is one of the 256 folders of loose objects, on its way.
-type shard struct {
-	names []string // files in it, to be published
-}
+// A place says where an object of a transaction is.
+type place uint8
+
+const (
+	elsewhere place = iota // in the repository, published or found there
+	flat                   // <folder>/<name>
+	inShard                // <folder>/xx/<rest of name>
+)
+
+// A shard is one of the 256 folders of loose objects to which some will go.
+type shard struct{ ids []oid.ID }
 
 // A claim is held by whoever writes an object; the others wait for it.
 type claim struct {
@@ -51,7 +57,8 @@ func (db *DB) Begin(b *syncpolicy.Barrier) *Transaction { return db.BeginFor(b, 
 // BeginFor is Begin with the purpose in the name of the folder: git has
 // "incoming" for the quarantine of a push.
 func (db *DB) BeginFor(b *syncpolicy.Barrier, purpose string) *Transaction {
-	return &Transaction{db: db, b: b, fsys: b.FS(), purpose: purpose, claims: map[oid.ID]*claim{}, staged: map[string]bool{}}
+	return &Transaction{db: db, b: b, fsys: b.FS(), purpose: purpose,
+		busy: map[oid.ID]*claim{}, places: map[oid.ID]place{}, staged: map[string]bool{}}
 }
 
 // DB returns the database that the transaction writes to.
@@ -69,7 +76,7 @@ func (t *Transaction) folder() (*store, error) {
 		return nil, t.createError(err)
 	}
 	t.db.sweep(t.fsys)
-	t.store = &store{db: t.db, dir: dir, local: true}
+	t.store = &store{db: t.db, dir: dir, local: true, tx: t}
 	t.db.setTemp(t.store, true)
 	t.b.OnEnd(t.end)
 	return t.store, nil
@@ -106,8 +113,29 @@ func (t *Transaction) end(error) {
 	if err := t.fsys.RemoveAll(t.store.dir); err == nil {
 		t.fsys.Keep(t.store.dir)
 	}
-	t.store, t.shards, t.packDir = nil, [256]*shard{}, false
+	t.store, t.shards, t.sharded = nil, [256]*shard{}, false
 	clear(t.staged)
+	clear(t.places)
+}
+
+// locate returns where the transaction's folder has, or may have, a loose object.
+func (t *Transaction) locate(s *store, id oid.ID) (path string, maybe bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch t.places[id] {
+	case flat:
+		return s.flatPath(id), true
+	case inShard:
+		return s.loosePath(id), true
+	}
+	return s.loosePath(id), t.sharded
+}
+
+func (t *Transaction) path(s *store, id oid.ID) string {
+	if t.places[id] == flat {
+		return s.flatPath(id)
+	}
+	return s.loosePath(id)
 }
 
 // Dir returns the transaction's folder, for children that read or write objects.
@@ -119,13 +147,35 @@ func (t *Transaction) Dir() (string, error) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.packDir {
-		if err := t.fsys.Mkdir(filepath.Join(s.dir, "pack"), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
-			return "", &sysError{"unable to create temporary object directory", err}
-		}
-		t.packDir = true
+	if t.sharded {
+		return s.dir, nil
 	}
+	if err := t.mkdir(filepath.Join(s.dir, "pack")); err != nil {
+		return "", &sysError{"unable to create temporary object directory", err}
+	}
+	for id, place := range t.places {
+		if place != flat {
+			continue
+		}
+		// A second name; the barrier knows the file by its first.
+		path := s.loosePath(id)
+		if err := t.mkdir(filepath.Dir(path)); err != nil {
+			return "", t.createError(err)
+		}
+		if err := t.fsys.Link(s.flatPath(id), path); err != nil {
+			return "", &sysError{"unable to write file " + path, err}
+		}
+	}
+	t.sharded = true
 	return s.dir, nil
+}
+
+func (t *Transaction) mkdir(path string) error {
+	err := t.fsys.Mkdir(path, 0o777)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
 }
 
 // Environ returns the variables that make a child use the transaction's folder:
@@ -147,63 +197,45 @@ func (t *Transaction) Environ(alternates string) ([]string, error) {
 	}, nil
 }
 
-// shardFor makes sure that the folder of the loose object id exists, and that it
-// will be published.
-func (t *Transaction) shardFor(s *store, id oid.ID) error {
+// put notes that the file of id is complete in the transaction's folder, and makes
+// sure that it will be published.
+func (t *Transaction) put(id oid.ID, at place) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	n := id.Byte(0)
-	if t.shards[n] != nil {
-		return nil
+	if t.shards[n] == nil {
+		t.shards[n] = &shard{}
+		final := filepath.Join(t.db.own.dir, shardName(n))
+		dirs := []string{final}
+		if exists(final) != nil {
+			dirs = []string{t.db.own.dir, final} // the last is where a name changes last
+		}
+		t.b.Do(syncpolicy.Objects, func() error { return t.publishShard(n) }, dirs...)
 	}
-	dir := filepath.Join(s.dir, shardName(n))
-	if err := t.fsys.Mkdir(dir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
-		return t.createError(err)
-	}
-	t.registerShard(n)
-	return nil
-}
-
-func (t *Transaction) registerShard(n byte) {
-	t.shards[n] = &shard{}
-	final := filepath.Join(t.db.own.dir, shardName(n))
-	dirs := []string{final}
-	if exists(final) != nil {
-		// The rename changes both; the shard's own inode is what changed last.
-		dirs = []string{t.db.own.dir, final}
-	}
-	t.b.Do(syncpolicy.Objects, func() error { return t.publishShard(n) }, dirs...)
+	t.shards[n].ids = append(t.shards[n].ids, id)
+	t.places[id] = at
 }
 
 const hexDigits = "0123456789abcdef"
 
 func shardName(n byte) string { return string([]byte{hexDigits[n>>4], hexDigits[n&15]}) }
 
-// publishShard moves the loose objects of one shard into the repository: all at
-// once where it has no such folder yet.
+// publishShard moves the loose objects of one shard into the repository.
 func (t *Transaction) publishShard(n byte) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	from := filepath.Join(t.store.dir, shardName(n))
-	to := filepath.Join(t.db.own.dir, shardName(n))
-	sh := t.shards[n]
+	ids := t.shards[n].ids
 	t.shards[n] = nil
-	if exists(to) != nil && !t.strays && len(sh.names) > 0 {
-		if err := t.db.opts.Shared.Adjust(t.fsys, from); err != nil {
-			return fmt.Errorf("unable to set permission to '%s'", to)
-		}
-		if t.fsys.Rename(from, to) == nil {
-			return nil
-		}
+	dir := filepath.Join(t.db.own.dir, shardName(n))
+	if _, err := t.db.opts.Shared.Mkdir(t.fsys, dir); err != nil {
+		return &sysError{"unable to create directory " + dir, err}
 	}
-	if _, err := t.db.opts.Shared.Mkdir(t.fsys, to); err != nil {
-		return &sysError{"unable to create directory " + to, err}
-	}
-	for _, name := range sh.names {
-		final := filepath.Join(to, name)
-		if err := t.fsys.Rename(filepath.Join(from, name), final); err != nil {
+	for _, id := range ids {
+		final := t.db.own.loosePath(id)
+		if err := t.fsys.Rename(t.path(t.store, id), final); err != nil {
 			return &sysError{"unable to write file " + final, err}
 		}
+		t.places[id] = elsewhere
 	}
 	return nil
 }

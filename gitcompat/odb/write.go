@@ -64,19 +64,25 @@ func (t *Transaction) WriteRaw(typ string, content []byte) (oid.ID, error) {
 // What failed can be tried again.
 func (t *Transaction) once(id oid.ID, do func() error) error {
 	t.mu.Lock()
-	if c := t.claims[id]; c != nil {
+	if _, done := t.places[id]; done {
+		t.mu.Unlock()
+		return nil
+	}
+	if c := t.busy[id]; c != nil {
 		t.mu.Unlock()
 		<-c.done
 		return c.err
 	}
 	c := &claim{done: make(chan struct{})}
-	t.claims[id] = c
+	t.busy[id] = c
 	t.mu.Unlock()
-	if c.err = do(); c.err != nil {
-		t.mu.Lock()
-		delete(t.claims, id)
-		t.mu.Unlock()
+	c.err = do()
+	t.mu.Lock()
+	delete(t.busy, id)
+	if _, put := t.places[id]; c.err == nil && !put {
+		t.places[id] = elsewhere
 	}
+	t.mu.Unlock()
 	close(c.done)
 	return c.err
 }
@@ -86,7 +92,7 @@ func (t *Transaction) once(id oid.ID, do func() error) error {
 func (t *Transaction) freshen(id oid.ID, intact func(path string) bool) bool {
 	now := time.Now()
 	t.mu.Lock()
-	own := t.store // Adopt stages what is in it
+	own := t.store
 	t.mu.Unlock()
 	for _, s := range t.db.stores() {
 		if p, _ := s.inPacks(id, func(p *packFile) bool { return !p.cruft }); p != nil {
@@ -95,7 +101,10 @@ func (t *Transaction) freshen(id oid.ID, intact func(path string) bool) bool {
 				return true
 			}
 		}
-		path := s.loosePath(id)
+		path, maybe := s.loose(id)
+		if !maybe {
+			continue
+		}
 		st, err := os.Stat(path)
 		if err != nil || !st.Mode().IsRegular() || !intact(path) {
 			continue
@@ -103,8 +112,14 @@ func (t *Transaction) freshen(id oid.ID, intact func(path string) bool) bool {
 		if t.fsys.Chtimes(path, now, now) != nil {
 			continue
 		}
+		if s == own {
+			if t.adoptLoose(s, id) == nil {
+				return true
+			}
+			continue
+		}
 		age := now.Sub(st.ModTime())
-		if age < youngAge && s != own && t.b.HardenExisting(syncpolicy.Objects, syncpolicy.LooseObject, path) != nil {
+		if age < youngAge && t.b.HardenExisting(syncpolicy.Objects, syncpolicy.LooseObject, path) != nil {
 			continue
 		}
 		return true
@@ -118,10 +133,10 @@ func (t *Transaction) writeLoose(id oid.ID, typ string, content []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := t.shardFor(s, id); err != nil {
+	path, at, err := t.destination(s, id)
+	if err != nil {
 		return err
 	}
-	path := s.loosePath(id)
 	f, err := t.fsys.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o444)
 	if err != nil {
 		return t.createError(err)
@@ -141,37 +156,45 @@ func (t *Transaction) writeLoose(id oid.ID, typ string, content []byte) error {
 		t.discard(f)
 		return &sysError{"unable to write loose object file", err}
 	}
-	return t.stageLoose(id, f)
+	return t.stageLoose(id, f, at)
 }
 
-// discard removes a file that must not be published.
+// destination returns where the file of id goes within the transaction's folder:
+// flat, which costs the file system much less than 256 folders, unless children
+// look into it.
+func (t *Transaction) destination(s *store, id oid.ID) (path string, at place, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.sharded {
+		return s.flatPath(id), flat, nil
+	}
+	path = s.loosePath(id)
+	if err := t.mkdir(filepath.Dir(path)); err != nil {
+		return "", 0, t.createError(err)
+	}
+	return path, inShard, nil
+}
+
+// discard removes a file that is not complete.
 func (t *Transaction) discard(f *vfs.File) {
 	f.Close()
-	if err := t.fsys.Remove(f.Name()); err != nil {
-		t.mu.Lock()
-		t.strays = true
-		t.mu.Unlock()
-	}
+	t.fsys.Remove(f.Name())
 	t.fsys.Keep(f.Name())
 }
 
 // stageLoose hands the complete file of a loose object, at its place in the
 // transaction's folder, to the barrier.
-func (t *Transaction) stageLoose(id oid.ID, f *vfs.File) error {
-	path := f.Name()
+func (t *Transaction) stageLoose(id oid.ID, f *vfs.File, at place) error {
 	if t.db.opts.Shared != lockfile.SharedUmask {
-		if err := t.db.opts.Shared.Adjust(t.fsys, path); err != nil {
+		if err := t.db.opts.Shared.Adjust(t.fsys, f.Name()); err != nil {
 			t.discard(f)
 			return fmt.Errorf("unable to set permission to '%s'", t.db.own.loosePath(id))
 		}
 	}
-	t.mu.Lock()
-	sh := t.shards[id.Byte(0)]
-	sh.names = append(sh.names, filepath.Base(path))
-	t.mu.Unlock()
 	if err := t.b.StageFunc(syncpolicy.Objects, syncpolicy.LooseObject, f, nil, nil); err != nil {
 		return &sysError{"error when closing loose object file", err}
 	}
+	t.put(id, at)
 	return nil
 }
 
@@ -217,10 +240,10 @@ func (t *Transaction) drop(path string) error {
 
 // placeLoose gives a complete temporary its name in the transaction's folder.
 func (t *Transaction) placeLoose(s *store, id oid.ID, temp string) error {
-	if err := t.shardFor(s, id); err != nil {
+	path, at, err := t.destination(s, id)
+	if err != nil {
 		return err
 	}
-	path := s.loosePath(id)
 	if err := t.fsys.Rename(temp, path); err != nil {
 		return &sysError{"unable to write file " + path, err}
 	}
@@ -228,7 +251,7 @@ func (t *Transaction) placeLoose(s *store, id oid.ID, temp string) error {
 	if err != nil {
 		return &sysError{"unable to open " + path, err}
 	}
-	return t.stageLoose(id, f)
+	return t.stageLoose(id, f, at)
 }
 
 func (t *Transaction) deflateStream(f io.Writer, typ object.Type, size int64, r io.Reader) (oid.ID, error) {
