@@ -113,7 +113,7 @@ func (p *revParse) valueOption(name, value string, has bool) (done bool, err err
 			p.abbrev = n
 		}
 		if has {
-			p.abbrev = min(max(leadingInt(value), 4), p.env.Repo.Algo.HexSize())
+			p.abbrev = min(max(leadingDigits(value), 4), p.env.Repo.Algo.HexSize())
 		}
 	case "--abbrev-ref":
 		return true, p.abbrevRefOption(value, has)
@@ -172,8 +172,8 @@ func (p *revParse) separateOption(name string) error {
 	return nil
 }
 
-// leadingInt reads the digits that s starts with, as strtoul does.
-func leadingInt(s string) int {
+// leadingDigits reads the digits that s starts with, as strtoul does.
+func leadingDigits(s string) int {
 	end := 0
 	for end < len(s) && s[end] >= '0' && s[end] <= '9' {
 		end++
