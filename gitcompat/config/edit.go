@@ -51,6 +51,7 @@ type Edit struct {
 	name    string // in messages
 	content string
 	missing bool
+	staged  bool // the barrier has the lock
 	warn    func(line string)
 }
 
@@ -115,14 +116,18 @@ func (e *Edit) read() error {
 }
 
 // Rollback ends the edit and leaves the file as it is. It does nothing after Stage.
-func (e *Edit) Rollback() { e.lock.Rollback() }
+func (e *Edit) Rollback() {
+	if !e.staged {
+		e.lock.Rollback()
+	}
+}
 
 // Stage hands the new content to b, which publishes it.
 func (e *Edit) Stage(b *syncpolicy.Barrier) error {
 	if _, err := e.lock.Write([]byte(e.content)); err != nil {
-		e.lock.Rollback()
 		return &EditError{Msg: "failed to write new configuration file " + e.lock.LockPath(), Code: CodeNoWrite}
 	}
+	e.staged = true
 	if err := e.lock.Stage(b, syncpolicy.ConfigFile, syncpolicy.Config); err != nil {
 		return &EditError{Msg: fmt.Sprintf("could not write config file %s: %s", e.name, errnoText(err)), Code: CodeNoWrite}
 	}

@@ -174,7 +174,15 @@ func strictRealPath(path string) (string, error) {
 	path = filepath.Clean(path)
 	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
 	if err != nil {
-		return "", fmt.Errorf("Invalid path '%s': %s", path, errnoText(err))
+		missing := filepath.Dir(path)
+		for {
+			up := filepath.Dir(missing)
+			if _, serr := os.Stat(up); serr == nil || up == missing {
+				break
+			}
+			missing = up
+		}
+		return "", fmt.Errorf("Invalid path '%s': %s", missing, errnoText(err))
 	}
 	return filepath.Join(dir, filepath.Base(path)), nil
 }

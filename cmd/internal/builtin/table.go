@@ -39,6 +39,7 @@ var commands = [...]*Command{
 	cmdInitDB,
 	cmdLsFiles,
 	cmdPackRefs,
+	cmdReadTree,
 	cmdReceivePack,
 	cmdRevList,
 	cmdRevParse,
