@@ -235,10 +235,10 @@ func (x *Index) Chmod(e *Entry, executable bool) bool {
 	return true
 }
 
-// Clear removes all entries, and with them what was known of them.
-func (x *Index) Clear() {
-	clear(x.Entries)
-	x.Entries, x.Tree, x.fold, x.foldDirs = x.Entries[:0], nil, nil, nil
-	x.Undo, x.HasUndo, x.untracked = nil, false, nil
+// Reset makes list, which must be sorted, all entries of the index. The
+// cache-tree is gone; resolved conflicts stay.
+func (x *Index) Reset(list []*Entry) {
+	x.Entries, x.Tree, x.fold, x.foldDirs = list, nil, nil, nil
+	x.resetUntracked()
 	x.Touch()
 }
