@@ -17,8 +17,9 @@ func executable(path string) bool {
 // searchable tells whether this user may enter dir.
 func searchable(dir string) error { return syscall.Access(dir, 1) }
 
-// raise sends this process a signal, and waits for it to end the process.
+// raise ends the process by a signal.
 func raise(sig syscall.Signal) {
+	restoreDefault(sig)
 	syscall.Kill(os.Getpid(), sig)
 	time.Sleep(time.Second)
 	syscall.Kill(os.Getpid(), syscall.SIGKILL)

@@ -16,7 +16,6 @@ func (p *process) watchSignals() {
 		sig := <-c
 		p.env.FS.Cleanup()
 		p.env.Trace.Signal(int(sig.(syscall.Signal)))
-		signal.Reset(sig)
 		raise(sig.(syscall.Signal))
 	}()
 }
