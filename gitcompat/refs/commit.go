@@ -183,7 +183,7 @@ func (tx *Transaction) removeLog(b *syncpolicy.Barrier, name string) {
 	}
 	b.Do(syncpolicy.Removals, func() error {
 		if err := tx.s.o.FS.Remove(path); err != nil && !missing(err) {
-			tx.s.o.Warn("unable to unlink '" + path + "': " + errnoText(err).Error())
+			tx.s.o.Say("warning: unable to unlink '" + path + "': " + errnoText(err).Error())
 			return nil
 		}
 		tx.s.removeParents(name, tx.s.logPath)

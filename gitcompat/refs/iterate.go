@@ -87,7 +87,7 @@ func (s *Store) resolvesToObject(r *Ref) bool {
 		return false
 	}
 	if !s.hasObject(r.ID) {
-		s.o.Warn(r.Name + " does not point to a valid object!")
+		s.o.Say("error: " + r.Name + " does not point to a valid object!")
 		return false
 	}
 	return true

@@ -226,9 +226,9 @@ func (s *Store) Expand(short string, first bool) ([]Resolved, error) {
 		case !errors.Is(err, ErrUnresolved):
 			return nil, err
 		case r.Symref && name != "HEAD":
-			s.o.Warn("ignoring dangling symref " + name)
+			s.o.Say("warning: ignoring dangling symref " + name)
 		case r.Broken && strings.Contains(name, "/"):
-			s.o.Warn("ignoring broken ref " + name)
+			s.o.Say("warning: ignoring broken ref " + name)
 		}
 	}
 	return found, nil

@@ -42,8 +42,9 @@ type Options struct {
 	// Hook runs the reference-transaction hook with a state and its input; nil
 	// where there is none.
 	Hook func(state string, input []byte) error
-	// Warn gets git's messages about refs that are passed over, without prefix.
-	Warn func(message string)
+	// Say gets the lines that git writes to standard error about refs that are
+	// passed over.
+	Say func(line string)
 }
 
 // git's defaults for the two time-outs.
@@ -98,8 +99,8 @@ func Open(o Options) *Store {
 	if o.CommonDir == "" {
 		o.CommonDir = o.GitDir
 	}
-	if o.Warn == nil {
-		o.Warn = func(string) {}
+	if o.Say == nil {
+		o.Say = func(string) {}
 	}
 	return &Store{o: o}
 }

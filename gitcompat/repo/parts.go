@@ -103,7 +103,7 @@ func (r *Repo) openRefs() (*refs.Store, error) {
 		FS: r.FS, GitDir: r.GitDir, CommonDir: r.CommonDir, Algo: r.Algo, Locker: locker, Hook: r.RefHook,
 		ObjectType: r.objectType, HasObject: r.hasObject, Peel: r.peelTag,
 		Committer: r.committer,
-		Warn:      func(msg string) { r.warn("warning: " + msg) },
+		Say:       r.warn,
 	}
 	if o.LockTimeout, err = r.milliseconds("core.filesreflocktimeout", refs.DefaultLockTimeout); err != nil {
 		return nil, err
@@ -177,15 +177,26 @@ func (r *Repo) hasObject(id oid.ID) bool {
 	return err == nil && db.Has(id)
 }
 
-// peelTag follows annotated tags to what is no tag.
+// peelTag follows annotated tags to what is no tag. A tag that lies about the
+// type of what it names leads nowhere.
 func (r *Repo) peelTag(id oid.ID) (oid.ID, bool) {
 	db, err := r.ODB()
 	if err != nil {
 		return oid.ID{}, false
 	}
-	if typ, _, err := db.Info(id); err != nil || typ != object.Tag {
+	typ, _, err := db.Info(id)
+	if err != nil || typ != object.Tag {
 		return oid.ID{}, false
 	}
-	peeled, err := db.Peel(id, object.Bad)
-	return peeled, err == nil
+	for typ == object.Tag {
+		tag, err := db.ReadTag(id)
+		if err != nil {
+			return oid.ID{}, false
+		}
+		id = tag.Object
+		if typ, _, err = db.Info(id); err != nil || typ != tag.Type {
+			return oid.ID{}, false
+		}
+	}
+	return id, true
 }

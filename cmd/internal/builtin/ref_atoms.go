@@ -129,7 +129,8 @@ func notNativeAtom(a *refAtom) error {
 }
 
 func badArg(a *refAtom, arg string) error {
-	return fmt.Errorf("unrecognized %%(%s) argument: %s", a.base, arg)
+	name, _, _ := strings.Cut(a.name, ":")
+	return fmt.Errorf("unrecognized %%(%s) argument: %s", name, arg)
 }
 
 func (l *refList) parseArg(a *refAtom) error {
@@ -322,15 +323,7 @@ func (a *refAtom) parsePerson() error {
 			return badArg(a, a.arg)
 		}
 	case strings.HasSuffix(a.base, "email") && a.arg != "":
-		for s := range strings.SplitSeq(a.arg, ",") {
-			switch s {
-			case "trim", "localpart":
-			case "mailmap":
-				return notNativeAtom(a)
-			default:
-				return badArg(a, s)
-			}
-		}
+		return a.parseEmail()
 	case strings.HasSuffix(a.base, "date"):
 		mode, ok := ident.ParseMode(cmpOr(a.arg, "default"))
 		if !ok {
@@ -340,6 +333,33 @@ func (a *refAtom) parsePerson() error {
 			return fmt.Errorf("unknown date format %s", a.arg)
 		}
 		a.date = mode
+	}
+	return nil
+}
+
+// parseEmail reads the options of an address, which may be separated by commas.
+func (a *refAtom) parseEmail() error {
+	mailmap := false
+	for rest := a.arg; ; {
+		at, ok := rest, false
+		for _, option := range [...]string{"trim", "localpart", "mailmap"} {
+			if at, ok = strings.CutPrefix(rest, option); ok {
+				mailmap = mailmap || option == "mailmap"
+				break
+			}
+		}
+		if !ok || at != "" && at[0] != ',' {
+			return badArg(a, at)
+		}
+		if at == "" {
+			break
+		}
+		if rest = at[1:]; rest == "" {
+			return badArg(a, rest)
+		}
+	}
+	if mailmap {
+		return notNativeAtom(a)
 	}
 	return nil
 }
