@@ -15,6 +15,9 @@ type Checker struct {
 	Fsck   *object.Fsck // nil: content is only parsed
 	Links  bool
 	Report func(object.Problem) // gets what Fsck says; may be nil
+	// MissingModules, if set, gets the .gitmodules blobs that are nowhere; they
+	// are no errors then (a partial clone asks for them next).
+	MissingModules func(oid.ID)
 
 	seen  map[oid.ID]object.Type
 	links map[oid.ID]object.Type
@@ -48,6 +51,10 @@ func (c *Checker) Object(id oid.ID, typ object.Type, data []byte) error {
 // report hands problems on and tells whether one of them is an error.
 func (c *Checker) report(problems []object.Problem) (bad bool) {
 	for _, p := range problems {
+		if p.Msg == object.MsgGitmodulesMissing && c.MissingModules != nil {
+			c.MissingModules(p.ID)
+			continue
+		}
 		if c.Report != nil {
 			c.Report(p)
 		}
@@ -96,6 +103,14 @@ func (c *Checker) linksOf(id oid.ID, typ object.Type, data []byte) (links []link
 // Finish ends the check. info says what the object database has besides the
 // pack, read reads from both. It returns how many links lead out of the pack.
 func (c *Checker) Finish(info func(oid.ID) (object.Type, error), read ReadFunc) (foreign int, err error) {
+	if foreign, err = c.FinishLinks(info); err != nil {
+		return foreign, err
+	}
+	return foreign, c.FinishContent(read)
+}
+
+// FinishLinks makes sure that all that was referred to is there.
+func (c *Checker) FinishLinks(info func(oid.ID) (object.Type, error)) (foreign int, err error) {
 	for id, want := range c.links {
 		got, inPack := c.seen[id]
 		if !inPack {
@@ -108,8 +123,13 @@ func (c *Checker) Finish(info func(oid.ID) (object.Type, error), read ReadFunc) 
 			return foreign, fmt.Errorf("object %s: expected type %s, found %s", id, want, got)
 		}
 	}
-	if c.Fsck != nil && c.report(c.Fsck.Finish(read)) {
-		return foreign, errors.New("fsck error in pack objects")
-	}
 	return foreign, nil
+}
+
+// FinishContent checks what trees named specially and was not met since.
+func (c *Checker) FinishContent(read ReadFunc) error {
+	if c.Fsck != nil && c.report(c.Fsck.Finish(read)) {
+		return errors.New("fsck error in pack objects")
+	}
+	return nil
 }

@@ -16,6 +16,8 @@ type IndexFormat struct {
 	Version    int    // 1 or 2; 0 stands for 2
 	Off32Limit uint32 // bigger offsets go to the table of 64 bits; 0 stands for 2^31-1
 	Strict     bool   // an object that is there twice is an error
+
+	wide map[int64]bool // offsets that are in the table of 64 bits without need
 }
 
 // A sumWriter writes through a checksum and ends in it.
@@ -69,7 +71,7 @@ func (t *table) writeIndex(w io.Writer, order []uint32, packSum []byte, f IndexF
 	if f.Version == 1 && !wide {
 		t.writeV1(s, order)
 	} else {
-		t.writeV2(s, order, limit)
+		t.writeV2(s, order, func(off int64) bool { return off > limit || f.wide[off] })
 	}
 	s.write(packSum)
 	_, err := s.finish(w)
@@ -94,7 +96,7 @@ func (t *table) writeV1(s *sumWriter, order []uint32) {
 	}
 }
 
-func (t *table) writeV2(s *sumWriter, order []uint32, limit int64) {
+func (t *table) writeV2(s *sumWriter, order []uint32, wide func(int64) bool) {
 	s.uint32(idxSignature)
 	s.uint32(2)
 	t.writeFanout(s, order)
@@ -107,7 +109,7 @@ func (t *table) writeV2(s *sumWriter, order []uint32, limit int64) {
 	var big []uint32
 	for _, n := range order {
 		off := t.rows[n].off
-		if off > limit {
+		if wide(off) {
 			s.uint32(0x80000000 | uint32(len(big)))
 			big = append(big, n)
 			continue

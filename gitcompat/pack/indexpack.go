@@ -97,6 +97,7 @@ type indexer struct {
 	slabs  slabs
 	bigs   []int // rows of streamed blobs, to be checked
 	solved atomic.Int64
+	chains []link32 // by row, where somebody wants to know; else nil
 
 	checkMu sync.Mutex // around o.Check and o.Progress
 	failMu  sync.Mutex
@@ -107,6 +108,9 @@ type ofsDelta struct {
 	base int64
 	n    uint32
 }
+
+// A link32 says what a delta is made of, and how deep its chain is.
+type link32 struct{ depth, base uint32 }
 
 type refDelta struct {
 	base oid.ID

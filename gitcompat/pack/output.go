@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/sluicegit/sluice/gitcompat/lockfile"
 	"github.com/sluicegit/sluice/gitcompat/oid"
@@ -20,6 +22,7 @@ import (
 type Output struct {
 	Barrier *syncpolicy.Barrier
 	Dir     string // the objects/pack directory; made if it is missing
+	Base    string // what names begin with instead of "pack"
 	Shared  lockfile.SharedRepository
 	Keep    *string // write a .keep with this message
 	Promise *string // write a .promisor with this message
@@ -76,7 +79,7 @@ func (o *Output) path(given string, sum oid.ID, ext string) string {
 	if given != "" {
 		return given
 	}
-	return filepath.Join(o.Dir, "pack-"+sum.String()+"."+ext)
+	return filepath.Join(o.Dir, cmp.Or(o.Base, "pack")+"-"+sum.String()+"."+ext)
 }
 
 // stage hands f to the barrier, with git's permissions for what is final.
@@ -223,5 +226,8 @@ func (w writer) Write(p []byte) (int, error) {
 }
 
 func writeError(f *vfs.File, err error) error {
+	if errors.Is(err, syscall.ENOSPC) {
+		return fmt.Errorf("sha1 file '%s' write error. Out of diskspace", f.Name())
+	}
 	return fmt.Errorf("sha1 file '%s' write error: %s", f.Name(), lockfile.Strerror(err))
 }

@@ -46,6 +46,8 @@ type PackOptions struct {
 	BigFile  int64
 	NoReuse  bool // make everything anew
 
+	NoReuseDelta bool // make deltas anew
+
 	// Where the objects are. Stored, which may be nil, finds a pack.
 	Read   ReadFunc
 	Info   func(oid.ID) (object.Type, int64, error)
@@ -173,7 +175,9 @@ func newPacker(items []Item, o *PackOptions) *packer {
 func (p *packer) plan() error {
 	if p.o.Stored != nil && !p.o.NoReuse {
 		p.locate()
-		p.reuseDeltas()
+		if !p.o.NoReuseDelta {
+			p.reuseDeltas()
+		}
 	}
 	if p.o.Window > 0 && p.o.Depth > 0 {
 		return p.search()

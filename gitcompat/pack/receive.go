@@ -26,7 +26,7 @@ func IndexPack(src io.Reader, out Output, o IndexOptions) (*Indexed, error) {
 	x := newIndexer(&o, src, f)
 	x.in.sink = func(b []byte) error {
 		if _, err := f.Write(b); err != nil {
-			return writeError(f, err)
+			return fmt.Errorf("write error: %s", lockfile.Strerror(err))
 		}
 		return nil
 	}

@@ -29,6 +29,9 @@ func (x *indexer) resolveAll() error {
 		return cmp.Or(a.base.Compare(b.base), cmp.Compare(a.n, b.n))
 	})
 	x.taken = make([]atomic.Bool, len(x.refs))
+	if x.chains != nil {
+		x.chains = make([]link32, len(x.t.rows))
+	}
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range x.o.Threads {
@@ -152,6 +155,9 @@ func (r *resolver) grow(top, n int) error {
 	copy(x.t.raw(n), r.namer.of(typ, data))
 	if err := x.accept(x.t.id(n), typ, data); err != nil {
 		return err
+	}
+	if x.chains != nil {
+		x.chains[n] = link32{x.chains[r.stack[top].n].depth + 1, uint32(r.stack[top].n)}
 	}
 	x.progress(Resolving, int(x.solved.Add(1)), x.deltas())
 	if r.stack[top].done() { // nobody needs it any more
