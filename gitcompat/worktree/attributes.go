@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"syscall"
+
+	"github.com/sluicegit/sluice/gitcompat/index"
 )
 
 // AttrState is what a path has for an attribute.
@@ -52,11 +54,14 @@ const (
 
 // AttrSources say what attributes come from.
 type AttrSources struct {
-	Root       string   // the working tree, absolute; "" in a bare repository
-	Files      []string // system and global files, in rising precedence
-	Info       string   // $GIT_DIR/info/attributes
-	Direction  AttrDirection
-	Blob       func(path string) ([]byte, bool) // content in the index; may be nil
+	Root      string   // the working tree, absolute; "" in a bare repository
+	Files     []string // system and global files, in rising precedence
+	Info      string   // $GIT_DIR/info/attributes
+	Direction AttrDirection
+	Blob      func(path string) ([]byte, bool) // content in the index; may be nil
+	// Mode is the mode of a path for the attribute builtin_objectmode, or 0;
+	// nil takes it from the file.
+	Mode       func(path string) uint32
 	IgnoreCase bool
 	Report     func(line string) // takes a whole line for stderr; may be nil
 }
@@ -124,15 +129,39 @@ func (a *Attributes) lookup(path string, names []string, out []Attr) {
 	frame := a.frame(path)
 	if a.quiet {
 		clear(out)
-		return
+	} else {
+		a.collect(path, frame)
 	}
-	a.collect(path, frame)
 	for i, n := range names {
-		out[i] = Attr{}
-		if id, ok := a.ids[n]; ok {
+		if n == objectMode {
+			out[i] = a.mode(path)
+		} else if id, ok := a.ids[n]; ok && !a.quiet {
 			out[i] = a.values[id]
+		} else {
+			out[i] = Attr{}
 		}
 	}
+}
+
+// objectMode is an attribute that git computes; no file can set it.
+const objectMode = "builtin_objectmode"
+
+func (a *Attributes) mode(path string) Attr {
+	var mode uint32
+	if a.src.Mode != nil {
+		mode = a.src.Mode(path)
+	} else if a.src.Root != "" {
+		var st index.FileStat
+		if index.Lstat(a.src.Root+"/"+path, &st) == nil {
+			if mode = index.CanonicalMode(st.Mode); st.IsDir() {
+				mode = index.ModeDir
+			}
+		}
+	}
+	if mode == 0 {
+		return Attr{}
+	}
+	return Attr{State: AttrValue, Text: fmt.Sprintf("%06o", mode)}
 }
 
 // All returns every attribute that path has a state for, by name, in the
@@ -205,11 +234,13 @@ func (a *Attributes) readDir(dir string) *attrFrame {
 		return a.parse(data, dir, name, dir == "")
 	}
 	order := []func() *attrFrame{fromFile, fromIndex}
-	switch a.src.Direction {
-	case AttrCheckout:
-		order[0], order[1] = order[1], order[0]
-	case AttrIndexOnly:
+	switch {
+	case a.src.Direction == AttrIndexOnly:
 		order = order[1:]
+	case a.src.Root == "":
+		return nil
+	case a.src.Direction == AttrCheckout:
+		order[0], order[1] = order[1], order[0]
 	}
 	for _, read := range order {
 		if f := read(); f != nil {

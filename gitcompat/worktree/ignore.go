@@ -40,13 +40,13 @@ type ignoreDir struct {
 }
 
 // StandardIgnore are the sources of add and status: .gitignore, info/exclude
-// and the user's file (excludesFile, which may be "").
-func StandardIgnore(root, commonDir, excludesFile string) IgnoreSources {
+// (info) and the user's file (excludesFile, which may be "").
+func StandardIgnore(root, info, excludesFile string) IgnoreSources {
 	src := IgnoreSources{Root: root, PerDir: ".gitignore"}
 	if excludesFile != "" {
 		src.Files = append(src.Files, excludesFile)
 	}
-	src.Files = append(src.Files, commonDir+"/info/exclude")
+	src.Files = append(src.Files, info)
 	return src
 }
 

@@ -253,3 +253,22 @@ func (t *Tree) Differs(e *index.Entry, st *index.FileStat) bool {
 	id, err := t.NewHasher().Hash(e.Name, st, &cv, nil, ConvertOptions{})
 	return err != nil || id != e.ID
 }
+
+// ObjectMode is the mode that path would have in a tree, or 0 if there is no
+// such file: a directory that is a repository counts as a gitlink.
+func (t *Tree) ObjectMode(x *index.Index, path string) uint32 {
+	var st index.FileStat
+	if index.Lstat(t.abs(path), &st) != nil {
+		return 0
+	}
+	if !st.IsDir() {
+		return index.CanonicalMode(st.Mode)
+	}
+	if e := x.Find(path, 0); e != nil && e.IsGitlink() {
+		return index.ModeGitlink
+	}
+	if _, err := t.Gitlink(path); err == nil {
+		return index.ModeGitlink
+	}
+	return index.ModeDir
+}

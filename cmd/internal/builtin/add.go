@@ -40,6 +40,8 @@ type adder struct {
 	seen    []worktree.Match // by any path, tracked or not
 	advised bool             // of embedded repositories
 	failed  bool
+	// cantChmod is a failure of its own, with a status of its own.
+	cantChmod bool
 }
 
 func (a *adder) parser() *parseopt.Parser {
@@ -173,6 +175,9 @@ func (a *adder) run(args []string) Status {
 	if err := a.finish(lock, barrier); err != nil {
 		return Fatal(err)
 	}
+	if a.cantChmod {
+		return Exit(255)
+	}
 	if a.failed {
 		return Exit(1)
 	}
@@ -258,7 +263,7 @@ func (a *adder) walk() error {
 		FoldCase: x.Options.Stat.IgnoreCase, Report: a.env.line,
 	}
 	if !a.force {
-		src := standardIgnore(a.env, a.sparseBlob)
+		src := standardIgnore(a.env, a.files.skippedBlob)
 		a.ignore = worktree.NewIgnore(src)
 		o.Ignore = a.ignore
 	}
@@ -276,14 +281,6 @@ func (a *adder) walk() error {
 	a.found.Untracked = kept
 	a.seeTracked()
 	return nil
-}
-
-// sparseBlob reads a file that a sparse checkout leaves out of the working tree.
-func (a *adder) sparseBlob(path string) ([]byte, bool) {
-	if e := a.files.Index.Find(path, 0); e == nil || !e.Has(index.SkipWorktree) {
-		return nil, false
-	}
-	return a.files.blob(path)
 }
 
 // seeTracked notes which elements of the pathspec match entries of the index.
@@ -451,7 +448,7 @@ func (a *adder) chmodEntries() {
 		}
 		if !e.IsRegular() {
 			a.env.Error(fmt.Errorf("cannot chmod %s '%s'", a.chmod, e.Name))
-			a.failed = true
+			a.cantChmod = true
 			continue
 		}
 		if a.dryRun {

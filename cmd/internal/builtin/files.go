@@ -88,6 +88,11 @@ func (f *Files) skippedBlob(path string) ([]byte, bool) {
 
 // attributes are those of the files that a command looks at on their way in.
 func attributes(env *Env, blob func(path string) ([]byte, bool)) *worktree.Attributes {
+	return worktree.NewAttributes(attrSources(env, blob))
+}
+
+// attrSources say where attributes are read.
+func attrSources(env *Env, blob func(path string) ([]byte, bool)) worktree.AttrSources {
 	src := worktree.AttrSources{
 		Root: env.Repo.WorkTree, Info: env.Repo.GitPath("info/attributes"), Blob: blob,
 		Report: func(line string) { io.WriteString(env.Stderr, Message("", line)) },
@@ -99,12 +104,12 @@ func attributes(env *Env, blob func(path string) ([]byte, bool)) *worktree.Attri
 		src.Files = append(src.Files, path)
 	}
 	src.IgnoreCase, _ = env.Config.Bool("core.ignorecase", false)
-	return worktree.NewAttributes(src)
+	return src
 }
 
 // standardIgnore are the sources of ignore patterns of add and status.
 func standardIgnore(env *Env, blob func(path string) ([]byte, bool)) worktree.IgnoreSources {
-	src := worktree.StandardIgnore(env.Repo.WorkTree, env.Repo.CommonDir, userFile(env, "core.excludesfile", "ignore"))
+	src := worktree.StandardIgnore(env.Repo.WorkTree, env.Repo.GitPath("info/exclude"), userFile(env, "core.excludesfile", "ignore"))
 	src.Blob = blob
 	src.IgnoreCase, _ = env.Config.Bool("core.ignorecase", false)
 	src.Report = func(line string) { io.WriteString(env.Stderr, Message("", line)) }
