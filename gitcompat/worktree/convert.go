@@ -34,6 +34,7 @@ type ConvertSettings struct {
 	EOLCRLF        bool // core.eol=crlf
 	SafeCRLF       SafeCRLF
 	CheckRoundTrip string // core.checkRoundtripEncoding
+	Trace          bool   // GIT_TRACE: say when it is checked
 	Drivers        map[string]*FilterDriver
 
 	// Blob reads what the index has for a path; nil if there is no index. It

@@ -279,6 +279,9 @@ func (c *Converter) encodeToGit(cv *Conversion, path string, src []byte, o Conve
 		return soften(src, fmt.Errorf("failed to encode '%s' from %s to UTF-8", path, enc), o)
 	}
 	if o.Write && c.wantsRoundTrip(enc) {
+		if c.set.Trace {
+			o.report("trace: Checking roundtrip encoding for %s...", enc)
+		}
 		back, err := Reencode(out, enc, "UTF-8")
 		if err != nil || !bytes.Equal(back, src) {
 			return nil, fmt.Errorf("encoding '%s' from %s to UTF-8 and back is not the same", path, enc)

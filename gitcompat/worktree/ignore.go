@@ -39,17 +39,6 @@ type ignoreDir struct {
 	excluded *Pattern // the directory itself is ignored, by this
 }
 
-// StandardIgnore are the sources of add and status: .gitignore, info/exclude
-// (info) and the user's file (excludesFile, which may be "").
-func StandardIgnore(root, info, excludesFile string) IgnoreSources {
-	src := IgnoreSources{Root: root, PerDir: ".gitignore"}
-	if excludesFile != "" {
-		src.Files = append(src.Files, excludesFile)
-	}
-	src.Files = append(src.Files, info)
-	return src
-}
-
 // NewIgnore reads the files of src that are not per directory.
 func NewIgnore(src IgnoreSources) *Ignore {
 	ig := &Ignore{src: src, dirs: map[string]*ignoreDir{}}

@@ -49,7 +49,7 @@ func openIndex(t testing.TB, dir string) *index.Index {
 }
 
 func standardWalk(t testing.TB, dir string) WalkOptions {
-	return WalkOptions{Root: dir, GitDir: dir + "/.git", Index: openIndex(t, dir), Ignore: NewIgnore(StandardIgnore(dir, dir+"/.git/info/exclude", ""))}
+	return WalkOptions{Root: dir, GitDir: dir + "/.git", Index: openIndex(t, dir), Ignore: NewIgnore(IgnoreSources{Root: dir, PerDir: ".gitignore", Files: []string{dir + "/.git/info/exclude"}})}
 }
 
 func TestWalkGit(t *testing.T) {

@@ -82,15 +82,7 @@ func runCheckIgnore(env *Env, argv []string) Status {
 	if !c.noIndex {
 		c.index = files.Index
 	}
-	src := standardIgnore(env, files.skippedBlob)
-	for _, f := range src.Files {
-		name := f
-		if f == env.Repo.GitPath("info/exclude") {
-			name = env.Repo.GitPathName("info/exclude")
-		}
-		src.Names = append(src.Names, name)
-	}
-	c.ignore = worktree.NewIgnore(src)
+	c.ignore = worktree.NewIgnore(standardIgnore(env, files.skippedBlob))
 	if c.stdin {
 		err = eachPath(env, c.nul, func(path string) error {
 			if err := c.paths([]string{path}); err != nil {

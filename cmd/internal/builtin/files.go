@@ -48,6 +48,8 @@ func openFiles(env *Env) (*Files, error) {
 		return nil, err
 	}
 	set.Blob, set.Root, set.Environ, set.Stderr = f.blob, env.Repo.WorkTree, env.Environ, env.Stderr
+	trace := env.Getenv("GIT_TRACE")
+	set.Trace = trace == "1" || trace == "2" || trace == "true"
 	set.HashBlob = func(content []byte) oid.ID { return env.Repo.Algo.Sum("blob", content) }
 	big, err := env.Config.Ulong("core.bigfilethreshold", odb.DefaultBigFile)
 	if err != nil {
@@ -101,7 +103,7 @@ func attrSources(env *Env, blob func(path string) ([]byte, bool)) worktree.AttrS
 		src.Files = append(src.Files, "/etc/gitattributes")
 	}
 	if path := userFile(env, "core.attributesfile", "attributes"); path != "" {
-		src.Files = append(src.Files, path)
+		src.Files = append(src.Files, env.Path(path))
 	}
 	src.IgnoreCase, _ = env.Config.Bool("core.ignorecase", false)
 	return src
@@ -109,21 +111,27 @@ func attrSources(env *Env, blob func(path string) ([]byte, bool)) worktree.AttrS
 
 // standardIgnore are the sources of ignore patterns of add and status.
 func standardIgnore(env *Env, blob func(path string) ([]byte, bool)) worktree.IgnoreSources {
-	src := worktree.StandardIgnore(env.Repo.WorkTree, env.Repo.GitPath("info/exclude"), userFile(env, "core.excludesfile", "ignore"))
+	src := worktree.IgnoreSources{Root: env.Repo.WorkTree, PerDir: ".gitignore"}
+	if path := userFile(env, "core.excludesfile", "ignore"); path != "" {
+		src.Files, src.Names = []string{env.Path(path)}, []string{path}
+	}
+	src.Files = append(src.Files, env.Repo.GitPath("info/exclude"))
+	src.Names = append(src.Names, env.Repo.GitPathName("info/exclude"))
 	src.Blob = blob
 	src.IgnoreCase, _ = env.Config.Bool("core.ignorecase", false)
 	src.Report = func(line string) { io.WriteString(env.Stderr, Message("", line)) }
 	return src
 }
 
-// userFile is a file that the configuration names, else the one of that name
-// in the user's folder of git's settings.
+// userFile is a file that the configuration names, perhaps relative to the top
+// of the working tree, else the one of that name in the user's folder of git's
+// settings.
 func userFile(env *Env, key, name string) string {
 	if path, ok, err := env.Config.Path(key); ok && err == nil {
 		if path == "" {
 			return ""
 		}
-		return env.Path(path)
+		return path
 	}
 	if dir := env.Getenv("XDG_CONFIG_HOME"); dir != "" {
 		return dir + "/git/" + name
