@@ -79,6 +79,11 @@ var argvCases = []argvCase{
 	{args: "x", setup: "git init -q .; mkdir sub; git config alias.x '!pwd; echo \"<$GIT_PREFIX>\"'", after: "true"},
 	{args: "-C sub x a", setup: "git init -q .; mkdir sub; git config alias.x '!pwd; echo \"<$GIT_PREFIX>\"; echo'"},
 	{args: "-c alias.x=!true x"},
+	{args: "-c alias..x=!true x", want: &run{}},
+	{args: "-c alias..x.command=!true .x", want: &run{}},
+	{args: "-c alias.x.command=!true x", want: &run{}},
+	{args: "-c alias.X.command=!true x", want: &run{1, "", "git: 'x' is not a git command. See 'git --help'.\n"}},
+	{args: "-c alias.whatchanged=!true whatchanged", want: &run{}},
 	{args: "-c alias.x x"},
 
 	// Programs on PATH.

@@ -11,11 +11,22 @@ import (
 )
 
 // dispatch finds what args names: a builtin, a command that only real git has,
-// git-<name> on PATH, an alias, in this order.
+// git-<name> on PATH, an alias, in this order; for a deprecated command the
+// alias comes first.
 func (p *process) dispatch(args []string) builtin.Status {
 	first := args[0]
 	var aliases []string
 	for {
+		if isDeprecated(args[0]) { // so that people can keep a name whose command goes away
+			expanded, found, st, done := p.expandAlias(args, &aliases)
+			if done {
+				return st
+			}
+			if found {
+				args = expanded
+				continue
+			}
+		}
 		if st, done := p.command(args); done {
 			return st
 		}

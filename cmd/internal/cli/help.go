@@ -32,6 +32,9 @@ func isGitCommand(name string) bool {
 	return !strings.Contains(name, " ") && strings.Contains(gitCommands, " "+name+" ")
 }
 
+// isDeprecated tells whether git means to drop the command.
+func isDeprecated(name string) bool { return name == "pack-redundant" || name == "whatchanged" }
+
 // helpText is what `git` and `git help` print.
 func helpText() string {
 	var b strings.Builder

@@ -230,6 +230,8 @@ func (p *process) listCommands(spec string) builtin.Status {
 					p.env.Print(c.Name, " ")
 				}
 			}
+		case "deprecated":
+			p.env.Print("pack-redundant\nwhatchanged\n")
 		case "alias":
 			cfg, err := p.config()
 			if err != nil {
