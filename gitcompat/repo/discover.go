@@ -19,6 +19,9 @@ type Options struct {
 
 	// Bare says that --bare was given: core.bare and core.worktree do not count.
 	Bare bool
+	// NoConfig leaves Repo.Config nil, for a command that must be able to repair
+	// the configuration. ReloadConfig reads it.
+	NoConfig bool
 }
 
 // discovery is one search for a repository.

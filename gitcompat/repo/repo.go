@@ -96,6 +96,9 @@ func (d *discovery) repo(fsys *vfs.FS) (*Repo, error) {
 	}
 	// The file was read under the name it had during discovery.
 	d.local.Origin.Name = strings.TrimPrefix(r.CommonDirName+"/config", "./")
+	if d.o.NoConfig {
+		return r, nil
+	}
 	if r.Config, err = config.Load(r.configOptions(d.local)); err != nil {
 		return nil, err
 	}

@@ -36,6 +36,7 @@ var commands = [...]*Command{
 	cmdCheckRefFormat,
 	cmdForEachRef,
 	cmdIndexPack,
+	cmdConfig,
 	cmdInit,
 	cmdInitDB,
 	cmdLsFiles,
