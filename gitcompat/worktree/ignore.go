@@ -3,6 +3,7 @@ package worktree
 import (
 	"fmt"
 	"strings"
+	"sync"
 )
 
 const ignoreMaxFile = 100 << 20
@@ -21,19 +22,23 @@ type IgnoreSources struct {
 	Report     func(line string) // takes a whole line for stderr; may be nil
 }
 
-// Ignore answers whether paths are ignored. It isn't safe for use by several
-// goroutines at once.
+// Ignore answers whether paths are ignored. It is safe for concurrent use once
+// AddLine and AddFile are done.
 type Ignore struct {
 	src   IgnoreSources
 	lines []Pattern // given on the command line; they win
 	files []ignoreList
-	dirs  map[string]*ignoreDir
+
+	mu   sync.Mutex
+	dirs map[string]*ignoreDir
+	said sync.Mutex // one message at a time
 }
 
 type ignoreList []Pattern
 
 // ignoreDir is what holds for the entries of one directory.
 type ignoreDir struct {
+	once     sync.Once
 	parent   *ignoreDir
 	list     ignoreList
 	excluded *Pattern // the directory itself is ignored, by this
@@ -120,26 +125,32 @@ func (ig *Ignore) matchList(l ignoreList, path string, base int, isDir bool) *Pa
 
 // dir is what holds inside dir, "" or ending in "/".
 func (ig *Ignore) dir(dir string) *ignoreDir {
-	if d, ok := ig.dirs[dir]; ok {
-		return d
+	ig.mu.Lock()
+	d := ig.dirs[dir]
+	if d == nil {
+		d = &ignoreDir{}
+		ig.dirs[dir] = d
 	}
-	d := &ignoreDir{}
-	ig.dirs[dir] = d
+	ig.mu.Unlock()
+	d.once.Do(func() { ig.fill(d, dir) })
+	return d
+}
+
+func (ig *Ignore) fill(d *ignoreDir, dir string) {
 	if dir == "" {
 		d.list = ig.readDir("")
-		return d
+		return
 	}
 	base := baseOf(dir)
 	d.parent = ig.dir(dir[:base])
 	if d.excluded = d.parent.excluded; d.excluded != nil {
-		return d
+		return
 	}
 	if p := ig.lastMatch(d.parent, dir[:len(dir)-1], base, true); p != nil && !p.Negative {
 		d.excluded = p
-		return d
+		return
 	}
 	d.list = ig.readDir(dir)
-	return d
 }
 
 func (ig *Ignore) readDir(dir string) ignoreList {
@@ -167,6 +178,8 @@ func (ig *Ignore) readFile(path, base, name string, flags int) ignoreList {
 			w = "warning: ignoring excessively large pattern file: " + name
 		}
 		if w != "" && ig.src.Report != nil {
+			ig.said.Lock()
+			defer ig.said.Unlock()
 			ig.src.Report(w)
 		}
 		return nil

@@ -3,8 +3,11 @@ package worktree
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/sluicegit/sluice/gitcompat/index"
 )
@@ -46,12 +49,21 @@ type WalkOptions struct {
 // A WalkResult holds sorted paths; directories end in "/".
 type WalkResult struct{ Untracked, Ignored []string }
 
-// Walk reads the working tree and finds what the index doesn't have.
+// Walk reads the working tree, on all cores, and finds what the index doesn't
+// have.
 func Walk(o WalkOptions) WalkResult {
-	w := &walker{o: o}
+	all := &walkShared{o: o}
 	if o.Index != nil {
-		w.entries = o.Index.Entries
+		all.entries = o.Index.Entries
+		if o.FoldCase {
+			o.Index.FindFold("") // from here on looking up only reads
+			all.folded = foldedDirs(all.entries)
+		}
 	}
+	if o.Pathspec == nil || o.Pathspec.Magic&MagicAttr == 0 { // attributes are for one goroutine
+		all.spare.Store(int64(runtime.GOMAXPROCS(0)) - 1)
+	}
+	w := &walker{walkShared: all}
 	lead := o.Pathspec.CommonDir()
 	links := leadingLinks{root: o.Root}
 	if lead != "" && links.beyond(lead) {
@@ -59,8 +71,11 @@ func Walk(o WalkOptions) WalkResult {
 	}
 	if lead == "" || w.leading(lead) {
 		lo, hi := w.rangeOf(lead, 0, len(w.entries))
-		w.read(lead, lo, hi, false, false)
+		w.readAll(lead, lo, hi)
 	}
+	all.wg.Wait()
+	w.res.Untracked = append(w.res.Untracked, all.res.Untracked...)
+	w.res.Ignored = append(w.res.Ignored, all.res.Ignored...)
 	slices.Sort(w.res.Untracked)
 	slices.Sort(w.res.Ignored)
 	return w.res
@@ -76,12 +91,56 @@ const (
 	treatUntracked
 )
 
-type walker struct {
+// walkShared is what the goroutines of a walk have in common.
+type walkShared struct {
 	o       WalkOptions
 	entries []*index.Entry
-	res     WalkResult
-	folded  map[string]bool // directories of the index in lower case
-	gitDir  string          // resolved, once needed
+	folded  map[string]bool // with FoldCase, the directories of the index in lower case
+
+	spare atomic.Int64 // cores that nobody uses
+	wg    sync.WaitGroup
+
+	mu     sync.Mutex
+	res    WalkResult // of goroutines that are done
+	gitDir string     // resolved, once needed
+}
+
+// walker is one goroutine of a walk.
+type walker struct {
+	*walkShared
+	res WalkResult
+}
+
+// readAll walks dir where only the result counts, not what dir is as a whole,
+// and lets others have part of the work.
+func (w *walker) readAll(dir string, lo, hi int) {
+	entries, err := readDirUnsorted(w.o.Root + "/" + dir)
+	if err != nil {
+		w.cannotOpen(dir, err)
+		return
+	}
+	for _, e := range entries {
+		path, t := w.treat(dir, e.Name(), e.Type(), lo, hi)
+		if t != treatRecurse {
+			w.add(path, t)
+			continue
+		}
+		l, h := w.rangeOf(path, lo, hi)
+		if w.spare.Add(-1) < 0 {
+			w.spare.Add(1)
+			w.readAll(path, l, h)
+			continue
+		}
+		w.wg.Go(func() {
+			other := &walker{walkShared: w.walkShared}
+			other.readAll(path, l, h)
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.walkShared.res.Untracked = append(w.walkShared.res.Untracked, other.res.Untracked...)
+			w.walkShared.res.Ignored = append(w.walkShared.res.Ignored, other.res.Ignored...)
+			w.spare.Add(1)
+		})
+	}
 }
 
 // rangeOf narrows [lo, hi) to the entries below dir, which ends in "/".
@@ -123,7 +182,7 @@ func (w *walker) tracked(path string, lo, hi int) bool {
 func (w *walker) dirInIndex(dir string, lo, hi int) (files, gitlink bool) {
 	name := dir[:len(dir)-1]
 	if w.o.FoldCase {
-		if w.foldedDirs()[strings.ToLower(name)] {
+		if w.folded[strings.ToLower(name)] {
 			return true, false
 		}
 		e := w.o.Index.FindFold(name)
@@ -136,22 +195,20 @@ func (w *walker) dirInIndex(dir string, lo, hi int) (files, gitlink bool) {
 	return i < hi && strings.HasPrefix(w.entries[i].Name, dir), false
 }
 
-func (w *walker) foldedDirs() map[string]bool {
-	if w.folded == nil {
-		w.folded = map[string]bool{}
-		for _, e := range w.entries {
-			name := strings.ToLower(e.Name)
-			for {
-				i := strings.LastIndexByte(name, '/')
-				if i < 0 || w.folded[name[:i]] {
-					break
-				}
-				name = name[:i]
-				w.folded[name] = true
+func foldedDirs(entries []*index.Entry) map[string]bool {
+	dirs := map[string]bool{}
+	for _, e := range entries {
+		name := strings.ToLower(e.Name)
+		for {
+			i := strings.LastIndexByte(name, '/')
+			if i < 0 || dirs[name[:i]] {
+				break
 			}
+			name = name[:i]
+			dirs[name] = true
 		}
 	}
-	return w.folded
+	return dirs
 }
 
 // leading asks about each directory of lead, as if it had been met on the
@@ -175,8 +232,9 @@ func (w *walker) leading(lead string) bool {
 	return true
 }
 
-// read walks dir and returns the largest treatment of anything in it. With
-// check nothing is added to the result; with first, one file is enough.
+// read walks dir and returns the largest treatment of anything in it: that of
+// an untracked directory depends on it. With check nothing is added to the
+// result; with first, one file is enough.
 func (w *walker) read(dir string, lo, hi int, check, first bool) treatment {
 	state := treatNone
 	entries, err := readDirUnsorted(w.o.Root + "/" + dir)
@@ -219,6 +277,8 @@ func (w *walker) cannotOpen(dir string, err error) {
 	if dir == "" {
 		dir = "."
 	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.o.Report("warning: could not open directory '" + dir + "': " + errnoText(err))
 }
 
@@ -359,9 +419,11 @@ func (w *walker) nested(dir string) bool {
 	if !IsRepositoryDir(git) {
 		return false
 	}
+	real, err := filepath.EvalSymlinks(git)
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.gitDir == "" && w.o.GitDir != "" {
 		w.gitDir, _ = filepath.EvalSymlinks(w.o.GitDir)
 	}
-	real, err := filepath.EvalSymlinks(git)
 	return err != nil || real != w.gitDir
 }
