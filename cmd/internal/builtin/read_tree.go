@@ -37,6 +37,7 @@ func (t *readTree) parser() *parseopt.Parser {
 			"git read-tree [(-m [--trivial] [--aggressive] | --reset | --prefix=<prefix>) [-u | -i]] [--index-output=<file>] [--no-sparse-checkout] (--empty | <tree-ish1> [<tree-ish2> [<tree-ish3>]])",
 		},
 		Options: []parseopt.Option{
+			parseopt.NotNative(0, "super-prefix", "prefix", "what to put before paths in messages").Hidden(),
 			parseopt.NotNative(0, "index-output", "file", "write the index to this file"),
 			parseopt.Bool(0, "empty", &t.empty, "empty the index"),
 			parseopt.Bool('v', "verbose", &t.verbose, "say more"),

@@ -203,7 +203,7 @@ func (u *updateIndex) commandLine(argv []string) error {
 		}
 		rest, err := u.env.Parse(p, argv[:end])
 		if err != nil {
-			return err
+			return unknownInQuotes(err)
 		}
 		if len(rest) > 0 {
 			argv = argv[end-len(rest):]
@@ -230,6 +230,16 @@ func (u *updateIndex) commandLine(argv []string) error {
 		}
 	}
 	return nil
+}
+
+// unknownInQuotes gives the complaint about an unknown option the quotes that
+// it has in this command.
+func unknownInQuotes(err error) error {
+	var usage *parseopt.UsageError
+	if errors.As(err, &usage) && strings.HasPrefix(usage.Msg, "unknown ") {
+		usage.Msg = strings.Replace(usage.Msg, "`", "'", 1)
+	}
+	return err
 }
 
 // takeOver runs an option that uses the arguments behind it, and returns what is left of these.
