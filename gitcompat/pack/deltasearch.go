@@ -126,7 +126,7 @@ func (w *window) search(list []int32) {
 	for _, n := range list {
 		obj := &w.p.objs[n]
 		typ, data, err := w.p.o.Read(obj.id)
-		if err != nil || typ != obj.typ && obj.typ != object.Bad {
+		if err != nil || typ != obj.typ && obj.typ != object.Bad || !w.d.right(obj, typ, data) {
 			continue // it shows when the object is written
 		}
 		obj.typ, obj.size = typ, uint64(len(data))

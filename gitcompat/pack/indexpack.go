@@ -416,10 +416,12 @@ func IndexFile(path string, out Output, o IndexOptions) (*Indexed, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := tables.stage(&out); err != nil {
+	res := &Indexed{Checksum: o.Algo.FromBytes(x.sum), Objects: len(x.t.rows)}
+	if res.Kept, err = out.stageMarks(path); err != nil {
+		tables.discard(&out)
 		return nil, err
 	}
-	return &Indexed{Checksum: o.Algo.FromBytes(x.sum), Objects: len(x.t.rows)}, nil
+	return res, tables.stage(&out)
 }
 
 func unresolved(n int) error {

@@ -182,49 +182,53 @@ func (p *Pack) baseOffset(e entry) (int64, error) {
 }
 
 // Info returns the type and the size of the object at off. Of a delta only the
-// head is inflated. elsewhere may be nil; else a chain broken here is followed
-// through a copy of its object there.
+// head is inflated. elsewhere may be nil; else a chain that is broken here is
+// followed from a copy of one of its bases there.
 func (p *Pack) Info(off int64, elsewhere ReadFunc) (object.Type, int64, error) {
 	c := p.cursor()
 	defer p.cursors.Put(c)
-	e, err := p.entry(c, off)
-	if err != nil {
-		return p.infoElsewhere(off, -1, elsewhere, err)
-	}
 	size := int64(-1)
-	for hops := 0; isDelta(e.kind); hops++ {
-		if size < 0 {
-			if size, err = p.deltaResult(c, e); err != nil {
-				return p.infoElsewhere(off, -1, elsewhere, err)
-			}
+	chain := []int64{off}
+	for {
+		e, err := p.entry(c, chain[len(chain)-1])
+		if err == nil && size < 0 {
+			size, err = p.resultSize(c, e)
 		}
-		next, err := p.baseOffset(e)
-		if err == nil && hops >= p.idx.count {
+		var next int64
+		if err == nil {
+			if !isDelta(e.kind) {
+				return object.Type(e.kind), size, nil
+			}
+			next, err = p.baseOffset(e)
+		}
+		if err == nil && len(chain) > p.idx.count {
 			err = p.badBase(e.data)
 		}
 		if err != nil {
-			return p.infoElsewhere(off, size, elsewhere, err)
+			typ, err := p.typeElsewhere(chain, elsewhere, err)
+			return typ, size, err
 		}
-		if e, err = p.entry(c, next); err != nil {
-			return p.infoElsewhere(next, size, elsewhere, err)
-		}
-		off = next
+		chain = append(chain, next)
 	}
-	if size < 0 {
-		size = int64(min(e.size, math.MaxInt64))
-	}
-	typ := object.Type(e.kind)
-	return typ, size, nil
 }
 
-// infoElsewhere is the rest of Info where the object at off could not be read
-// here: a copy of it says the type, and the size unless that is known already.
-func (p *Pack) infoElsewhere(off, size int64, elsewhere ReadFunc, err error) (object.Type, int64, error) {
-	typ, data, err := p.readElsewhere(off, elsewhere, err)
-	if size < 0 {
-		size = int64(len(data))
+// typeElsewhere returns the type of a copy of one of the bases in chain, the
+// innermost first; cause is what is wrong with the chain.
+func (p *Pack) typeElsewhere(chain []int64, elsewhere ReadFunc, cause error) (object.Type, error) {
+	for i := len(chain) - 1; i > 0; i-- {
+		if typ, _, err := p.readElsewhere(chain[i], elsewhere, cause); err == nil {
+			return typ, nil
+		}
 	}
-	return typ, size, err
+	return object.Bad, cause
+}
+
+// resultSize returns the size of the object that e, where c is, stands for.
+func (p *Pack) resultSize(c *cursor, e entry) (int64, error) {
+	if isDelta(e.kind) {
+		return p.deltaResult(c, e)
+	}
+	return int64(min(e.size, math.MaxInt64)), nil
 }
 
 // deltaResult inflates the head of the delta e, where c is, for the size of its result.

@@ -195,6 +195,8 @@ type deflater struct {
 	z   *zlib.Writer
 	raw []byte
 	idx *deltaIndex
+
+	namer *namer
 }
 
 func (p *packer) newDeflater() *deflater { return &deflater{p: p} }
@@ -310,7 +312,7 @@ func (d *deflater) whole(buf *bytes.Buffer, obj *packObject) (payload, error) {
 				return payload{kind: byte(typ), size: uint64(size)}, nil
 			}
 			data, rerr := inflateAll(r, nil, uint64(size))
-			if rerr == nil {
+			if rerr == nil && d.right(obj, typ, data) {
 				return payload{kind: byte(typ), size: uint64(size)}, d.deflate(buf, data)
 			}
 		}
@@ -319,7 +321,22 @@ func (d *deflater) whole(buf *bytes.Buffer, obj *packObject) (payload, error) {
 	if err != nil {
 		return payload{}, err
 	}
+	if !d.right(obj, typ, data) {
+		return payload{}, fmt.Errorf("object %s is corrupt", obj.id)
+	}
 	return payload{kind: byte(typ), size: uint64(len(data))}, d.deflate(buf, data)
+}
+
+// right reports whether data is obj's. A delta that was damaged may still yield
+// something, so what comes from packs is checked.
+func (d *deflater) right(obj *packObject, typ object.Type, data []byte) bool {
+	if obj.kind == 0 {
+		return true
+	}
+	if d.namer == nil {
+		d.namer = newNamer(d.p.o.Algo)
+	}
+	return string(d.namer.of(typ, data)) == string(obj.id.Append(nil))
 }
 
 func (d *deflater) deflate(w io.Writer, data []byte) error {

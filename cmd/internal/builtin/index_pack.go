@@ -307,7 +307,7 @@ func (x *indexPack) indexAndCheck(meter *packMeter) (res *pack.Indexed, foreign 
 	if err := b.Commit(); err != nil {
 		return nil, 0, err
 	}
-	return res, foreign, x.check.FinishContent(x.read)
+	return res, foreign, x.finishContent()
 }
 
 func plural(n int) string {
@@ -328,6 +328,14 @@ func (x *indexPack) index1() (*pack.Indexed, error) {
 		}
 	}
 	return pack.IndexPack(x.env.Stdin, x.out, x.o)
+}
+
+// finishContent ends fsck; what it has to read is in an object database.
+func (x *indexPack) finishContent() error {
+	if x.db == nil && x.fsck != nil && x.fsck.HasQueued() {
+		return errors.New("cannot perform queued object checks outside of a repository")
+	}
+	return x.check.FinishContent(x.read)
 }
 
 func (x *indexPack) typeOf(id oid.ID) (object.Type, error) {
@@ -370,7 +378,11 @@ func (x *indexPack) runVerify(meter *packMeter) Status {
 		x.showChains(whole, chains)
 	}
 	if x.check != nil {
-		if _, err := x.check.Finish(x.typeOf, x.read); err != nil {
+		_, err := x.check.FinishLinks(x.typeOf)
+		if err == nil {
+			err = x.finishContent()
+		}
+		if err != nil {
 			return Fatal(err)
 		}
 	}
