@@ -66,7 +66,7 @@ func (t *Tree) Changes(x *index.Index, o ChangeOptions) []FileChange {
 	}
 	x.MatchBasic(&index.Entry{}, &index.FileStat{}) // from here on matching only reads
 	parallel(len(picked), 256, func(lo, hi int) {
-		w := comparer{t: t, x: x, match: match, links: leadingLinks{root: t.Root}}
+		w := comparer{t: t, x: x, match: match}
 		for i := lo; i < hi; i++ {
 			w.compare(&picked[i])
 		}
@@ -94,7 +94,7 @@ type comparer struct {
 	t     *Tree
 	x     *index.Index
 	match index.MatchOptions
-	links leadingLinks
+	links index.Leading
 }
 
 func (w *comparer) compare(c *FileChange) {
@@ -123,7 +123,7 @@ func (w *comparer) gone(c *FileChange) (bool, error) {
 		}
 		return true, err
 	}
-	if w.links.beyond(c.Entry.Name) {
+	if w.links.Symlink(w.t.Root, c.Entry.Name) {
 		return true, nil
 	}
 	if c.Stat.IsDir() && !c.Entry.IsGitlink() {

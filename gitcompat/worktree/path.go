@@ -1,7 +1,6 @@
 package worktree
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 )
@@ -94,44 +93,4 @@ func insideRoot(root, path string, fold bool) (string, bool) {
 		at = end
 	}
 	return "", false
-}
-
-// leadingLinks finds symbolic links in the directories of paths, and
-// remembers the directories of the last one.
-type leadingLinks struct {
-	root string
-	dir  string // known to hold no link, ends in "/"
-	link string // the last link found, ends in "/"
-}
-
-// beyond reports whether a directory of path is a symbolic link.
-func (l *leadingLinks) beyond(path string) bool {
-	if l.link != "" && strings.HasPrefix(path, l.link) {
-		return true
-	}
-	at := 0
-	for at < len(path) {
-		i := strings.IndexByte(path[at:], '/')
-		if i < 0 {
-			return false
-		}
-		at += i + 1
-		dir := path[:at]
-		if strings.HasPrefix(l.dir, dir) {
-			continue
-		}
-		fi, err := os.Lstat(l.root + "/" + path[:at-1])
-		if err != nil {
-			return false
-		}
-		if fi.Mode()&os.ModeSymlink != 0 {
-			l.link = dir
-			return true
-		}
-		if !fi.IsDir() {
-			return false
-		}
-		l.dir = dir
-	}
-	return false
 }

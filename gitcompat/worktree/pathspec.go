@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/sluicegit/sluice/gitcompat/index"
 )
 
 // Magic is the set of signatures of a pathspec element.
@@ -86,7 +88,7 @@ func ParsePathspec(args []string, o PathspecOptions) (*Pathspec, error) {
 	if err != nil {
 		return nil, err
 	}
-	links := leadingLinks{root: o.Root}
+	var links index.Leading
 	excludes := 0
 	for _, arg := range args {
 		if arg == "" {
@@ -99,7 +101,7 @@ func ParsePathspec(args []string, o PathspecOptions) (*Pathspec, error) {
 		if bad := it.Magic & o.Deny; bad != 0 {
 			return nil, fmt.Errorf("%s: pathspec magic not supported by this command: %s", arg, magicNames(bad))
 		}
-		if o.BeyondSymlink && links.beyond(it.Match) {
+		if o.BeyondSymlink && links.Symlink(o.Root, it.Match) {
 			return nil, fmt.Errorf("pathspec '%s' is beyond a symbolic link", arg)
 		}
 		if it.Magic&MagicExclude != 0 {

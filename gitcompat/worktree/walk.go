@@ -65,8 +65,8 @@ func Walk(o WalkOptions) WalkResult {
 	}
 	w := &walker{walkShared: all}
 	lead := o.Pathspec.CommonDir()
-	links := leadingLinks{root: o.Root}
-	if lead != "" && links.beyond(lead) {
+	var links index.Leading
+	if lead != "" && links.Symlink(o.Root, lead) {
 		return w.res
 	}
 	if lead == "" || w.leading(lead) {
