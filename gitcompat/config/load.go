@@ -169,14 +169,14 @@ func (l *loader) sequence() error {
 		return nil
 	}
 	entries, err := fromEnvironment(o.LookupEnv)
-	if err == nil {
-		err = l.add(&File{Entries: entries})
-	}
 	if err != nil {
-		return fail(err, "unable to parse command-line config")
+		return fail(err, badCommandLine)
 	}
-	return nil
+	return l.add(&File{Entries: entries})
 }
+
+const badCommandLine = "unable to parse command-line config"
+
 
 // gitFile names a file of a git directory as git does, which drops a leading "./".
 func gitFile(dir, base string) string { return strings.TrimPrefix(dir+"/"+base, "./") }
@@ -220,13 +220,14 @@ func (l *loader) add(f *File) error {
 			continue
 		}
 		if err := l.include(e); err != nil {
-			if e.Origin.Kind == OriginCommandLine {
+			ce, ok := err.(*includeError)
+			switch {
+			case !ok:
 				return err
+			case e.Origin.Kind == OriginCommandLine:
+				return fail(ce.err, badCommandLine)
 			}
-			if ce, ok := err.(*includeError); ok {
-				return fail(ce.err, badLine(e))
-			}
-			return err
+			return fail(ce.err, badLine(e))
 		}
 	}
 	return nil

@@ -211,6 +211,14 @@ type formatChoice struct {
 func (c formatChoice) check(n *initializer, cfg *config.Config) error {
 	exists := n.d.format.Version >= 0
 	choice := c.option
+	value, configured, err := cfg.String(c.key)
+	if err != nil {
+		return err
+	}
+	if configured && !contains(c.known, value) {
+		n.o.Warn("warning: unknown " + c.what + " '" + value + "'")
+		configured = false
+	}
 	if choice != "" {
 		if !contains(c.known, choice) {
 			return fmt.Errorf("unknown %s '%s'", c.what, choice)
@@ -223,11 +231,7 @@ func (c formatChoice) check(n *initializer, cfg *config.Config) error {
 			return fmt.Errorf("unknown %s '%s'", c.what, env)
 		}
 		choice = env
-	} else if value, ok, err := cfg.String(c.key); err != nil {
-		return err
-	} else if ok && !contains(c.known, value) {
-		n.o.Warn("warning: unknown " + c.what + " '" + value + "'")
-	} else if ok {
+	} else if configured {
 		choice = value
 	} else if c.experimental && !exists {
 		choice = c.known[1]

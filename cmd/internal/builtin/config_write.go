@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 
 	"github.com/sluicegit/sluice/gitcompat/config"
 	"github.com/sluicegit/sluice/gitcompat/ident"
@@ -216,7 +215,8 @@ func (c *configCmd) editFile(subcommand bool) Status {
 			return Fatalf("cannot create configuration file %s: %s", name, ErrnoText(err))
 		}
 	}
-	return c.launch(editorOf(c.env, cfg), name)
+	c.env.Config = cfg
+	return c.launch(editorOf(c.env), name)
 }
 
 // newUserFile makes the user's file where there is none.
@@ -240,27 +240,6 @@ func (c *configCmd) newUserFile(cfg *config.Config, path string) error {
 	return err
 }
 
-// editorOf is the user's editor; "" where there is none to be used.
-func editorOf(env *Env, cfg *config.Config) string {
-	if v, ok := env.LookupEnv("GIT_EDITOR"); ok {
-		return v
-	}
-	if v, ok := cfg.Get("core.editor"); ok && v != "" {
-		return v
-	}
-	dumb := env.Getenv("TERM") == "" || env.Getenv("TERM") == "dumb"
-	if v, ok := env.LookupEnv("VISUAL"); ok && !dumb {
-		return v
-	}
-	if v, ok := env.LookupEnv("EDITOR"); ok {
-		return v
-	}
-	if dumb {
-		return ""
-	}
-	return "vi"
-}
-
 // launch runs the editor on a file, as it is named from where git would be.
 func (c *configCmd) launch(editor, name string) Status {
 	switch editor {
@@ -270,13 +249,11 @@ func (c *configCmd) launch(editor, name string) Status {
 	case ":":
 		return OK
 	}
-	cmd := exec.Command("/bin/sh", "-c", editor+` "$@"`, editor, name)
-	if !strings.ContainsAny(editor, "|&;<>()$`\\\"' \t\n*?[#~=%") {
-		cmd = exec.Command(editor, name)
+	// The editor needs the terminal itself, not a buffer before it.
+	cmd := &exec.Cmd{
+		Path: "/bin/sh", Args: []string{"/bin/sh", "-c", editor + ` "$@"`, editor, name},
+		Env: c.env.Environ, Dir: c.env.Dir, Stdin: c.env.Stdin, Stdout: os.Stdout, Stderr: c.env.Stderr,
 	}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = c.env.Stdin, c.env.Stdout, c.env.Stderr, c.env.Environ
-	cmd.Stdout = os.Stdout
-	cmd.Dir = c.env.Dir
 	if c.repo != nil {
 		cmd.Dir = c.repo.Dir
 	}

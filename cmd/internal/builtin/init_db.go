@@ -253,7 +253,8 @@ func (o *initDB) make(env *Env, opt repo.InitOptions) Status {
 	done, err := repo.Init(env.FS, opt)
 	var other *repo.UnsupportedError
 	if errors.As(err, &other) {
-		return NotNative("--" + other.Extension + "=" + other.Value)
+		option := map[string]string{"objectformat": "--object-format=", "refstorage": "--ref-format="}[other.Extension]
+		return NotNative(option + other.Value)
 	}
 	if err != nil {
 		return Fatal(err)

@@ -31,12 +31,13 @@ type Command struct {
 // commands is sorted by name. Add a command here, on a line of its own.
 var commands = [...]*Command{
 	cmdAdd,
+	cmdBranch,
 	cmdCheckAttr,
 	cmdCheckIgnore,
 	cmdCheckRefFormat,
+	cmdConfig,
 	cmdForEachRef,
 	cmdIndexPack,
-	cmdConfig,
 	cmdInit,
 	cmdInitDB,
 	cmdLsFiles,
@@ -49,6 +50,7 @@ var commands = [...]*Command{
 	cmdShowRef,
 	cmdStatus,
 	cmdSymbolicRef,
+	cmdTag,
 	cmdUnpackObjects,
 	cmdUpdateIndex,
 	cmdUpdateRef,
