@@ -238,6 +238,9 @@ func (u *updateIndex) addInfo(mode uint32, id oid.ID, path string, stage uint8) 
 	if !u.verify(path, mode) {
 		return fmt.Errorf("Invalid path '%s'", path)
 	}
+	if mode == index.ModeDir {
+		return fmt.Errorf("%s: a directory as the entry of a sparse index is not implemented", path)
+	}
 	e := &index.Entry{Name: path, Mode: index.CanonicalMode(mode), ID: id, Stage: stage}
 	if u.x.Options.Stat.AssumeUnchanged {
 		e.Flags |= index.AssumeValid
