@@ -11,6 +11,7 @@ import (
 	"github.com/sluicegit/sluice/gitcompat/config"
 	"github.com/sluicegit/sluice/gitcompat/lockfile"
 	"github.com/sluicegit/sluice/gitcompat/refname"
+	"github.com/sluicegit/sluice/gitcompat/trace2"
 	"github.com/sluicegit/sluice/syncpolicy"
 	"github.com/sluicegit/sluice/syncpolicy/vfs"
 )
@@ -21,6 +22,8 @@ type InitOptions struct {
 	Environ []string
 	Warn    func(line string)             // takes whole lines; may be nil
 	Advise  func(key, format, arg string) // gives advice, unless it is turned off; may be nil
+
+	Trace *trace2.Tracer // told of the sync calls; may be nil
 
 	GitDir         string // as the user named it; relative to Dir
 	SeparateGitDir string // where the git directory is to be instead; absolute, "" for none
@@ -261,6 +264,7 @@ func (n *initializer) begin() error {
 	for _, w := range warnings {
 		n.o.Warn("warning: " + w)
 	}
+	n.o.Trace.Count(policy.Counters)
 	n.barrier = syncpolicy.NewBarrier(n.fsys, policy, n.gitdir)
 	n.settle(syncpolicy.Objects, n.o.Made...)
 	return nil

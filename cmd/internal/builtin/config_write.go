@@ -215,8 +215,7 @@ func (c *configCmd) editFile(subcommand bool) Status {
 			return Fatalf("cannot create configuration file %s: %s", name, ErrnoText(err))
 		}
 	}
-	c.env.Config = cfg
-	return c.launch(editorOf(c.env), name)
+	return c.launch(editorOf(c.env, cfg), name)
 }
 
 // newUserFile makes the user's file where there is none.
@@ -238,6 +237,27 @@ func (c *configCmd) newUserFile(cfg *config.Config, path string) error {
 		err = cerr
 	}
 	return err
+}
+
+// editorOf is the user's editor; "" where there is none to be used.
+func editorOf(env *Env, cfg *config.Config) string {
+	if v, ok := env.LookupEnv("GIT_EDITOR"); ok {
+		return v
+	}
+	if v, ok := cfg.Get("core.editor"); ok && v != "" {
+		return v
+	}
+	dumb := env.Getenv("TERM") == "" || env.Getenv("TERM") == "dumb"
+	if v, ok := env.LookupEnv("VISUAL"); ok && !dumb {
+		return v
+	}
+	if v, ok := env.LookupEnv("EDITOR"); ok {
+		return v
+	}
+	if dumb {
+		return ""
+	}
+	return "vi"
 }
 
 // launch runs the editor on a file, as it is named from where git would be.

@@ -88,7 +88,7 @@ func runInit(env *Env, argv []string) Status {
 	if len(args) > 1 {
 		return UsageLine(p.Usage[0])
 	}
-	opt := repo.InitOptions{Dir: env.Dir, InitialBranch: o.branch, Quiet: o.quiet, ObjectFormat: o.hash, RefFormat: o.ref, Shared: o.shared}
+	opt := repo.InitOptions{Dir: env.Dir, Trace: env.Trace, InitialBranch: o.branch, Quiet: o.quiet, ObjectFormat: o.hash, RefFormat: o.ref, Shared: o.shared}
 	opt.Warn = func(line string) { io.WriteString(env.Stderr, Message("", line)) }
 	if o.separate != "" {
 		opt.SeparateGitDir = env.Abs(o.separate)
