@@ -78,6 +78,11 @@ func (b *fileReader) ReadByte() (byte, error) {
 
 var inflaters = sync.Pool{New: func() any { return new(inflater) }}
 
+// An emptyError is a loose file without a byte in it.
+type emptyError struct{ path string }
+
+func (e *emptyError) Error() string { return "object file " + e.path + " is empty" }
+
 // openLoose opens the loose file at path, and the stream in it up to the end of
 // the object's header. The inflater must be put back with release.
 func openLoose(path string, id oid.ID) (in *inflater, typ object.Type, size int64, err error) {
@@ -130,7 +135,7 @@ func (in *inflater) input(path string) (int64, error) {
 	}
 	length := st.Size()
 	if length == 0 {
-		return 0, fmt.Errorf("object file %s is empty", path)
+		return 0, &emptyError{path}
 	}
 	if length > wholeFile {
 		in.big = fileReader{f: in.file, buf: in.big.buf}

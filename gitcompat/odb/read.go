@@ -66,7 +66,7 @@ func (db *DB) tryStore(s *store, id oid.ID, not []*packFile, get func(c copyOf) 
 			return true, nil
 		}
 		db.report(err)
-		damage = &CorruptError{id, p.base + ".pack", true, err}
+		damage = &CorruptError{id, s.shown(p.base + ".pack"), true, err}
 		bad = append(bad[:len(bad):len(bad)], p)
 	}
 	path, maybe := s.loose(id)
@@ -78,9 +78,12 @@ func (db *DB) tryStore(s *store, id oid.ID, not []*packFile, get func(c copyOf) 
 		return true, nil
 	}
 	if !absent(err) {
+		if empty, ok := errors.AsType[*emptyError](err); ok {
+			empty.path = s.shown(path)
+		}
 		db.report(err)
 		if damage == nil {
-			damage = &CorruptError{id, path, false, err}
+			damage = &CorruptError{id, s.shown(path), false, err}
 		}
 	}
 	return false, damage

@@ -42,6 +42,8 @@ type packFile struct {
 	pack     *pack.Pack
 	openErr  error
 
+	offs offsets
+
 	freshOnce sync.Once
 	fresh     bool
 }
@@ -205,4 +207,12 @@ func (s *store) loose(id oid.ID) (path string, maybe bool) {
 		return s.tx.locate(s, id)
 	}
 	return s.loosePath(id), true
+}
+
+// shown is a path of the folder as git prints it.
+func (s *store) shown(path string) string {
+	if s == s.db.own {
+		return s.db.opts.Name + path[len(s.dir):]
+	}
+	return path
 }
