@@ -178,3 +178,11 @@ func (s *Store) hasObject(id oid.ID) bool {
 }
 
 func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+
+// ForWorktree returns the refs as another worktree of the repository sees them,
+// whose git directory is gitDir.
+func (s *Store) ForWorktree(gitDir string) *Store {
+	o := s.o
+	o.GitDir = gitDir
+	return &Store{o: o}
+}

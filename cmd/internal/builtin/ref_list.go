@@ -556,7 +556,7 @@ func digits(s string) int {
 	return n
 }
 
-// errUsage makes a malformed format end as a mistake on the command line.
+// formatStatus makes a malformed format end as a mistake on the command line.
 func formatStatus(err error, p *parseopt.Parser) Status {
 	if errors.Is(err, errMalformedFormat) {
 		return Fatal(p.UsageError(err.Error()))
@@ -573,6 +573,10 @@ func (l *refList) print(f *refFormat, keys []sortKey) error {
 	if err := l.sort(list, keys); err != nil {
 		return err
 	}
+	return l.printAll(f, list)
+}
+
+func (l *refList) printAll(f *refFormat, list []*refItem) error {
 	if l.max > 0 && len(list) > l.max {
 		list = list[:l.max]
 	}

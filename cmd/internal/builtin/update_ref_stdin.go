@@ -13,59 +13,59 @@ import (
 	"github.com/sluicegit/sluice/syncpolicy"
 )
 
-// batchState is where update-ref --stdin is in a transaction.
-type batchState uint8
+// refBatchState is where update-ref --stdin is in a transaction.
+type refBatchState uint8
 
 const (
-	batchOpen     batchState = iota // no command asked for a transaction
-	batchStarted                    // "start"
-	batchPrepared                   // refs are locked
-	batchClosed                     // committed or aborted
+	refsOpen     refBatchState = iota // no command asked for a transaction
+	refsStarted                       // "start"
+	refsPrepared                      // refs are locked
+	refsClosed                        // committed or aborted
 )
 
-// A batch is one run of update-ref --stdin.
-type batch struct {
+// A refBatch is one run of update-ref --stdin.
+type refBatch struct {
 	*updateRef
 	store   *refs.Store
 	in      *bufio.Reader
 	end     byte // what ends a command, and with -z an argument
-	state   batchState
+	state   refBatchState
 	tx      *refs.Transaction
 	b       *syncpolicy.Barrier
 	noDeref bool  // for the next ref
 	err     error // the first; nothing is done after it
 }
 
-// A batchCommand is one of the commands on standard input.
-type batchCommand struct {
+// A refCommand is one of the commands on standard input.
+type refCommand struct {
 	name string
-	run  func(*batch, *batchLine)
+	run  func(*refBatch, *refLine)
 	args int
-	to   batchState
+	to   refBatchState
 }
 
-func batchCommands() [13]batchCommand {
-	return [13]batchCommand{
-		{"update", (*batch).update, 3, batchOpen},
-		{"create", (*batch).create, 2, batchOpen},
-		{"delete", (*batch).delete, 2, batchOpen},
-		{"verify", (*batch).verify, 2, batchOpen},
-		{"symref-update", (*batch).symrefUpdate, 4, batchOpen},
-		{"symref-create", (*batch).symrefCreate, 2, batchOpen},
-		{"symref-delete", (*batch).symrefDelete, 2, batchOpen},
-		{"symref-verify", (*batch).symrefVerify, 2, batchOpen},
-		{"option", (*batch).option, 1, batchOpen},
-		{"start", (*batch).start, 0, batchStarted},
-		{"prepare", (*batch).prepare, 0, batchPrepared},
-		{"abort", (*batch).abort, 0, batchClosed},
-		{"commit", (*batch).commit, 0, batchClosed},
+func refCommands() [13]refCommand {
+	return [13]refCommand{
+		{"update", (*refBatch).update, 3, refsOpen},
+		{"create", (*refBatch).create, 2, refsOpen},
+		{"delete", (*refBatch).delete, 2, refsOpen},
+		{"verify", (*refBatch).verify, 2, refsOpen},
+		{"symref-update", (*refBatch).symrefUpdate, 4, refsOpen},
+		{"symref-create", (*refBatch).symrefCreate, 2, refsOpen},
+		{"symref-delete", (*refBatch).symrefDelete, 2, refsOpen},
+		{"symref-verify", (*refBatch).symrefVerify, 2, refsOpen},
+		{"option", (*refBatch).option, 1, refsOpen},
+		{"start", (*refBatch).start, 0, refsStarted},
+		{"prepare", (*refBatch).prepare, 0, refsPrepared},
+		{"abort", (*refBatch).abort, 0, refsClosed},
+		{"commit", (*refBatch).commit, 0, refsClosed},
 	}
 }
 
 // die records the error that ends the command.
-func (q *batch) die(format string, a ...any) { q.fail(fmt.Errorf(format, a...)) }
+func (q *refBatch) die(format string, a ...any) { q.fail(fmt.Errorf(format, a...)) }
 
-func (q *batch) fail(err error) {
+func (q *refBatch) fail(err error) {
 	if q.err == nil {
 		q.err = err
 	}
@@ -76,7 +76,7 @@ func (u *updateRef) batch() Status {
 	if err != nil {
 		return Fatal(err)
 	}
-	q := &batch{updateRef: u, store: store, in: u.env.Input(), end: '\n', noDeref: u.noDeref}
+	q := &refBatch{updateRef: u, store: store, in: u.env.Input(), end: '\n', noDeref: u.noDeref}
 	if u.nul {
 		q.end = 0
 	}
@@ -88,10 +88,10 @@ func (u *updateRef) batch() Status {
 	return Fatal(q.err)
 }
 
-func (q *batch) begin() { q.tx, q.b = q.store.Begin(q.lazy), nil }
+func (q *refBatch) begin() { q.tx, q.b = q.store.Begin(q.lazy), nil }
 
-func (q *batch) run() {
-	commands := batchCommands()
+func (q *refBatch) run() {
+	commands := refCommands()
 	for q.err == nil {
 		text, ok := q.read()
 		if !ok {
@@ -104,7 +104,7 @@ func (q *batch) run() {
 	}
 }
 
-func (q *batch) line(commands []batchCommand, text string) {
+func (q *refBatch) line(commands []refCommand, text string) {
 	switch {
 	case text[0] == q.end:
 		q.die("empty command in input")
@@ -113,7 +113,7 @@ func (q *batch) line(commands []batchCommand, text string) {
 		q.die("whitespace before command: %s", cString(text))
 		return
 	}
-	c := findBatchCommand(commands, text, q.end)
+	c := findRefCommand(commands, text, q.end)
 	if c == nil {
 		q.die("unknown command: %s", cString(text))
 		return
@@ -128,7 +128,7 @@ func (q *batch) line(commands []batchCommand, text string) {
 	if q.enter(c.to); q.err != nil {
 		return
 	}
-	l := &batchLine{q: q, command: c.name, text: text, at: len(c.name)}
+	l := &refLine{q: q, command: c.name, text: text, at: len(c.name)}
 	if c.args > 0 {
 		l.at++
 	}
@@ -136,7 +136,7 @@ func (q *batch) line(commands []batchCommand, text string) {
 }
 
 // read returns the next line with what ends it, if anything does.
-func (q *batch) read() (string, bool) {
+func (q *refBatch) read() (string, bool) {
 	text, err := q.in.ReadString(q.end)
 	if err != nil && err != io.EOF {
 		q.die("unable to read from standard input: %s", ErrnoText(err))
@@ -145,7 +145,7 @@ func (q *batch) read() (string, bool) {
 	return text, text != ""
 }
 
-func findBatchCommand(commands []batchCommand, text string, end byte) *batchCommand {
+func findRefCommand(commands []refCommand, text string, end byte) *refCommand {
 	for i := range commands {
 		c := &commands[i]
 		after := byte(' ')
@@ -160,20 +160,20 @@ func findBatchCommand(commands []batchCommand, text string, end byte) *batchComm
 }
 
 // enter checks that a command is allowed now, and moves on.
-func (q *batch) enter(to batchState) {
+func (q *refBatch) enter(to refBatchState) {
 	switch q.state {
-	case batchOpen, batchStarted:
-		if q.state == batchStarted && to == batchStarted {
+	case refsOpen, refsStarted:
+		if q.state == refsStarted && to == refsStarted {
 			q.die("cannot restart ongoing transaction")
 		}
 		q.state = max(q.state, to)
-	case batchPrepared:
-		if to != batchClosed {
+	case refsPrepared:
+		if to != refsClosed {
 			q.die("prepared transactions can only be closed")
 		}
 		q.state = to
-	case batchClosed:
-		if to != batchStarted {
+	case refsClosed:
+		if to != refsStarted {
 			q.die("transaction is closed")
 		}
 		q.state = to
@@ -182,18 +182,18 @@ func (q *batch) enter(to batchState) {
 }
 
 // finish ends what the input has left open.
-func (q *batch) finish() {
+func (q *refBatch) finish() {
 	switch q.state {
-	case batchOpen:
+	case refsOpen:
 		if q.must("", q.publish()); q.err == nil {
 			q.report()
 		}
-	case batchStarted, batchPrepared:
+	case refsStarted, refsPrepared:
 		q.tx.Abort(q.b)
 	}
 }
 
-func (q *batch) lock() (err error) {
+func (q *refBatch) lock() (err error) {
 	if q.b != nil {
 		return nil
 	}
@@ -203,7 +203,7 @@ func (q *batch) lock() (err error) {
 	return q.tx.Prepare(q.b)
 }
 
-func (q *batch) publish() error {
+func (q *refBatch) publish() error {
 	if err := q.lock(); err != nil {
 		return err
 	}
@@ -211,7 +211,7 @@ func (q *batch) publish() error {
 }
 
 // must dies of err, with the name of the command before it.
-func (q *batch) must(command string, err error) {
+func (q *refBatch) must(command string, err error) {
 	var hook *refs.HookError
 	var packed *refs.PackedError
 	switch {
@@ -224,7 +224,7 @@ func (q *batch) must(command string, err error) {
 }
 
 // report prints the changes that were refused.
-func (q *batch) report() {
+func (q *refBatch) report() {
 	for _, r := range q.tx.Rejections() {
 		old, id := "(null)", "(null)"
 		if r.Old.Given() {
@@ -237,20 +237,20 @@ func (q *batch) report() {
 	}
 }
 
-func (q *batch) hex(id oid.ID) string {
+func (q *refBatch) hex(id oid.ID) string {
 	if id.IsNull() {
 		return q.env.Repo.Algo.Null().String()
 	}
 	return id.String()
 }
 
-func (q *batch) rejected(name, id, old string, reason refs.Reason, err error) {
+func (q *refBatch) rejected(name, id, old string, reason refs.Reason, err error) {
 	q.env.Error(err)
 	q.env.Printf("rejected %s %s %s %s\n", name, id, old, reason)
 }
 
 // add queues a change; with --batch-updates one that is refused is reported.
-func (q *batch) add(c refs.Change, showNew, showOld refs.Value) {
+func (q *refBatch) add(c refs.Change, showNew, showOld refs.Value) {
 	if q.err != nil {
 		return
 	}
@@ -266,7 +266,7 @@ func (q *batch) add(c refs.Change, showNew, showOld refs.Value) {
 	q.noDeref = q.updateRef.noDeref
 }
 
-func (q *batch) show(v refs.Value) string {
+func (q *refBatch) show(v refs.Value) string {
 	switch {
 	case v.Target() != "":
 		return v.Target()
@@ -276,13 +276,13 @@ func (q *batch) show(v refs.Value) string {
 	return "(null)"
 }
 
-func (q *batch) change(name string) refs.Change {
+func (q *refBatch) change(name string) refs.Change {
 	c := q.updateRef.change(name)
 	c.NoDeref = q.noDeref
 	return c
 }
 
-func (q *batch) update(l *batchLine) {
+func (q *refBatch) update(l *refLine) {
 	c := q.change(l.ref())
 	id, ok := l.value(c.Name, false, true)
 	if !ok {
@@ -296,7 +296,7 @@ func (q *batch) update(l *batchLine) {
 	q.add(c, c.New, c.Old)
 }
 
-func (q *batch) create(l *batchLine) {
+func (q *refBatch) create(l *refLine) {
 	c := q.change(l.ref())
 	id, ok := l.value(c.Name, false, false)
 	switch {
@@ -310,7 +310,7 @@ func (q *batch) create(l *batchLine) {
 	q.add(c, c.New, refs.Value{})
 }
 
-func (q *batch) delete(l *batchLine) {
+func (q *refBatch) delete(l *refLine) {
 	c := q.change(l.ref())
 	if old, ok := l.value(c.Name, true, false); ok {
 		if old.IsNull() {
@@ -323,7 +323,7 @@ func (q *batch) delete(l *batchLine) {
 	q.add(c, c.New, c.Old)
 }
 
-func (q *batch) verify(l *batchLine) {
+func (q *refBatch) verify(l *refLine) {
 	c := q.change(l.ref())
 	c.Old = null(q.env)
 	if old, ok := l.value(c.Name, true, false); ok {
@@ -334,7 +334,7 @@ func (q *batch) verify(l *batchLine) {
 	q.add(c, c.New, c.Old)
 }
 
-func (q *batch) symrefUpdate(l *batchLine) {
+func (q *refBatch) symrefUpdate(l *refLine) {
 	c := q.change(l.ref())
 	target := l.target(c.Name)
 	if kind := l.next(); kind != "" {
@@ -363,14 +363,14 @@ func (q *batch) symrefUpdate(l *batchLine) {
 	q.add(c, c.New, c.Old)
 }
 
-func (q *batch) symrefCreate(l *batchLine) {
+func (q *refBatch) symrefCreate(l *refLine) {
 	c := q.change(l.ref())
 	c.New, c.Old = refs.Symref(l.target(c.Name)), null(q.env)
 	l.done(c.Name)
 	q.add(c, c.New, refs.Value{})
 }
 
-func (q *batch) symrefDelete(l *batchLine) {
+func (q *refBatch) symrefDelete(l *refLine) {
 	if !q.noDeref {
 		q.die("symref-delete: cannot operate with deref mode")
 	}
@@ -383,7 +383,7 @@ func (q *batch) symrefDelete(l *batchLine) {
 	q.add(c, c.New, c.Old)
 }
 
-func (q *batch) symrefVerify(l *batchLine) {
+func (q *refBatch) symrefVerify(l *refLine) {
 	if !q.noDeref {
 		q.die("symref-verify: cannot operate with deref mode")
 	}
@@ -397,7 +397,7 @@ func (q *batch) symrefVerify(l *batchLine) {
 	q.add(c, c.New, c.Old)
 }
 
-func (q *batch) option(l *batchLine) {
+func (q *refBatch) option(l *refLine) {
 	rest, ok := strings.CutPrefix(l.rest(), "no-deref")
 	if !ok || rest != "" && rest[0] != q.end {
 		q.die("option unknown: %s", l.rest())
@@ -405,7 +405,7 @@ func (q *batch) option(l *batchLine) {
 	q.noDeref = true
 }
 
-func (q *batch) ok(command string) {
+func (q *refBatch) ok(command string) {
 	if q.err != nil {
 		return
 	}
@@ -415,26 +415,26 @@ func (q *batch) ok(command string) {
 	}
 }
 
-func (q *batch) start(l *batchLine) {
+func (q *refBatch) start(l *refLine) {
 	l.alone()
 	q.ok("start")
 }
 
-func (q *batch) prepare(l *batchLine) {
+func (q *refBatch) prepare(l *refLine) {
 	if l.alone(); q.err == nil {
 		q.must("prepare", q.lock())
 	}
 	q.ok("prepare")
 }
 
-func (q *batch) abort(l *batchLine) {
+func (q *refBatch) abort(l *refLine) {
 	if l.alone(); q.err == nil {
 		q.tx.Abort(q.b)
 	}
 	q.ok("abort")
 }
 
-func (q *batch) commit(l *batchLine) {
+func (q *refBatch) commit(l *refLine) {
 	if l.alone(); q.err == nil {
 		q.must("commit", q.publish())
 	}
@@ -444,19 +444,19 @@ func (q *batch) commit(l *batchLine) {
 	q.ok("commit")
 }
 
-// A batchLine is one command with its arguments. The text of a line of version
+// A refLine is one command with its arguments. The text of a line of version
 // -z has NULs between the arguments and at its end.
-type batchLine struct {
-	q       *batch
+type refLine struct {
+	q       *refBatch
 	command string
 	text    string
 	at      int
 }
 
-func (l *batchLine) rest() string { return cString(l.text[min(l.at, len(l.text)):]) }
+func (l *refLine) rest() string { return cString(l.text[min(l.at, len(l.text)):]) }
 
 // peek returns the byte at the current place, 0 behind the end.
-func (l *batchLine) peek() byte {
+func (l *refLine) peek() byte {
 	if l.at >= len(l.text) {
 		return 0
 	}
@@ -464,7 +464,7 @@ func (l *batchLine) peek() byte {
 }
 
 // arg reads an argument, quoted in C's way unless -z is given.
-func (l *batchLine) arg() string {
+func (l *refLine) arg() string {
 	if l.q.end == 0 {
 		s := l.rest()
 		l.at += len(s)
@@ -490,7 +490,7 @@ func (l *batchLine) arg() string {
 }
 
 // separated moves to the next argument; false if there is none.
-func (l *batchLine) separated(context string) bool {
+func (l *refLine) separated(context string) bool {
 	if l.q.end == 0 {
 		if l.peek() != 0 {
 			return false
@@ -507,14 +507,14 @@ func (l *batchLine) separated(context string) bool {
 	return true
 }
 
-func (l *batchLine) next() string {
+func (l *refLine) next() string {
 	if !l.separated("") {
 		return ""
 	}
 	return l.arg()
 }
 
-func (l *batchLine) checked(name string) string {
+func (l *refLine) checked(name string) string {
 	if name != "" && !refname.Check(name, refname.AllowOneLevel) {
 		l.q.die("invalid ref format: %s", name)
 	}
@@ -522,7 +522,7 @@ func (l *batchLine) checked(name string) string {
 }
 
 // ref reads the ref that follows the command.
-func (l *batchLine) ref() string {
+func (l *refLine) ref() string {
 	name := l.checked(l.arg())
 	if name == "" {
 		l.q.die("%s: missing <ref>", l.command)
@@ -530,9 +530,9 @@ func (l *batchLine) ref() string {
 	return name
 }
 
-func (l *batchLine) nextRef() string { return l.checked(l.next()) }
+func (l *refLine) nextRef() string { return l.checked(l.next()) }
 
-func (l *batchLine) target(name string) string {
+func (l *refLine) target(name string) string {
 	target := l.nextRef()
 	if target == "" {
 		l.q.die("%s %s: missing <new-target>", l.command, name)
@@ -541,7 +541,7 @@ func (l *batchLine) target(name string) string {
 }
 
 // value reads an object name; false if it was left out.
-func (l *batchLine) value(name string, old, allowEmpty bool) (oid.ID, bool) {
+func (l *refLine) value(name string, old, allowEmpty bool) (oid.ID, bool) {
 	what := "<new-oid>"
 	if old {
 		what = "<old-oid>"
@@ -580,7 +580,7 @@ func (l *batchLine) value(name string, old, allowEmpty bool) (oid.ID, bool) {
 	return null, false
 }
 
-func (l *batchLine) resolve(name, what, arg string) oid.ID {
+func (l *refLine) resolve(name, what, arg string) oid.ID {
 	id, err := resolveQuietly(l.q.env, arg)
 	if err != nil {
 		l.q.fail(invalid(err, "%s %s: invalid %s: %s", l.command, name, what, arg))
@@ -588,13 +588,13 @@ func (l *batchLine) resolve(name, what, arg string) oid.ID {
 	return id
 }
 
-func (l *batchLine) done(name string) {
+func (l *refLine) done(name string) {
 	if l.peek() != l.q.end || l.q.end != 0 && l.at >= len(l.text) {
 		l.q.die("%s %s: extra input: %s", l.command, name, l.rest())
 	}
 }
 
-func (l *batchLine) alone() {
+func (l *refLine) alone() {
 	if l.peek() != l.q.end {
 		l.q.die("%s: extra input: %s", l.command, l.rest())
 	}
