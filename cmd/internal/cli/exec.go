@@ -57,14 +57,28 @@ func (p *process) ownFolder() string {
 		}
 		return filepath.Dir(name)
 	}
-	if path := p.lookPath(name); path != "" {
-		return filepath.Dir(path)
-	}
-	exe, err := os.Executable()
+	exe, own, err := self()
 	if err != nil {
 		return ""
 	}
-	return filepath.Dir(exe)
+	path := p.searchPath(pathOf(p.environ), name, func(path string) bool {
+		fi, err := os.Stat(path)
+		return err == nil && os.SameFile(fi, own)
+	})
+	if path == "" {
+		path = exe
+	}
+	return filepath.Dir(path)
+}
+
+// self is this program's file, links resolved.
+func self() (string, os.FileInfo, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return "", nil, err
+	}
+	fi, err := os.Stat(exe)
+	return exe, fi, err
 }
 
 // lookPath finds an executable file on the command's PATH.
@@ -72,6 +86,7 @@ func (p *process) lookPath(file string) string {
 	return p.searchPath(p.env.Getenv("PATH"), file, executable)
 }
 
+// searchPath returns the first good file of that name in a list of folders.
 func (p *process) searchPath(list, file string, good func(string) bool) string {
 	for _, dir := range filepath.SplitList(list) {
 		if dir == "" {
@@ -125,11 +140,7 @@ func (p *process) realGit() string {
 	default:
 		return p.env.Abs(choice)
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return ""
-	}
-	own, err := os.Stat(self)
+	_, own, err := self()
 	if err != nil {
 		return ""
 	}
