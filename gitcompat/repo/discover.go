@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sluicegit/sluice/gitcompat/config"
+	"github.com/sluicegit/sluice/gitcompat/trace2"
 	"github.com/sluicegit/sluice/syncpolicy/vfs"
 )
 
@@ -22,6 +23,8 @@ type Options struct {
 	// NoConfig leaves Repo.Config nil, for a command that must be able to repair
 	// the configuration. ReloadConfig reads it.
 	NoConfig bool
+	// Trace is told of what git traces during discovery; it may be nil.
+	Trace *trace2.Tracer
 }
 
 // discovery is one search for a repository.
@@ -38,7 +41,6 @@ type discovery struct {
 	top       string // the directory that git would change to
 	exported  bool   // git sets GIT_DIR for its children
 	implicit0 bool   // and GIT_IMPLICIT_WORK_TREE=0
-	bareAt    string // the bare repository that was met without being named
 }
 
 // Discover finds the repository of a command. A *NotRepoError says that there is none.
@@ -148,7 +150,7 @@ func (d *discovery) try(dir string, dirInfo fs.FileInfo) (bool, error) {
 	if err != nil || !ok {
 		return false, err
 	}
-	d.bareAt = dir
+	d.o.Trace.Data("setup", "implicit-bare-repository", dir)
 	if err := d.bareAllowed(dir); err != nil {
 		return false, err
 	}

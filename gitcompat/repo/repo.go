@@ -38,10 +38,6 @@ type Repo struct {
 	// be set before Refs is first called.
 	RefHook func(state string, input []byte) error
 
-	// ImplicitBare is the bare repository that discovery met without anybody
-	// naming it, for trace2; or "".
-	ImplicitBare string
-
 	environ   []string
 	env       config.LookupEnv
 	warn      func(line string)
@@ -76,7 +72,7 @@ func (d *discovery) repo(fsys *vfs.FS) (*Repo, error) {
 	r := &Repo{
 		GitDir: d.gitdir.path, GitDirName: d.gitdir.name, CommonDir: common.path, CommonDirName: common.name,
 		WorkTree: d.workTree, Prefix: d.prefix, Dir: d.top, Algo: d.format.Algo, Format: d.format, FS: fsys,
-		ImplicitBare: d.bareAt, environ: d.o.Environ, env: d.env, warn: d.warn,
+		environ: d.o.Environ, env: d.env, warn: d.warn,
 		exported: d.exported, implicit0: d.implicit0, bareCfg: d.format.bare,
 	}
 	if !shared {

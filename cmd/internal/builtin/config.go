@@ -198,7 +198,7 @@ func runConfig(env *Env, argv []string) Status {
 		return Fatal(err)
 	}
 	r, err := repo.Discover(env.FS, repo.Options{
-		Dir: env.Dir, Environ: env.Environ, Bare: env.Bare, NoConfig: true,
+		Dir: env.Dir, Environ: env.Environ, Bare: env.Bare, NoConfig: true, Trace: env.Trace,
 		Warn: func(line string) { io.WriteString(env.Stderr, Message("", line)) },
 	})
 	var none *repo.NotRepoError

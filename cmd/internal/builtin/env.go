@@ -121,7 +121,7 @@ func (e *Env) Path(name string) string {
 // commands that need nothing beforehand.
 func (e *Env) Discover() error {
 	r, err := repo.Discover(e.FS, repo.Options{
-		Dir: e.Dir, Environ: e.Environ, Bare: e.Bare,
+		Dir: e.Dir, Environ: e.Environ, Bare: e.Bare, Trace: e.Trace,
 		Warn: func(line string) { io.WriteString(e.Stderr, Message("", line)) },
 	})
 	if err != nil {
