@@ -7,11 +7,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/sluicegit/sluice/cmd/internal/parseopt"
+	"github.com/sluicegit/sluice/gitcompat/index"
+	"github.com/sluicegit/sluice/gitcompat/odb"
+	"github.com/sluicegit/sluice/gitcompat/oid"
 	"github.com/sluicegit/sluice/syncpolicy/vfs"
+	"github.com/sluicegit/sluice/syncpolicy/vfs/crash"
 )
 
 var addEnviron = []string{"GIT_CONFIG_NOSYSTEM=1", "GIT_ATTR_NOSYSTEM=1", "PATH=" + os.Getenv("PATH"), "TZ=UTC", "LC_ALL=C",
@@ -40,8 +45,14 @@ func stockGit(t *testing.T, dir string, args ...string) (stdout, stderr string, 
 // ownGit runs a native command in this process.
 func ownGit(t *testing.T, dir string, name string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
+	return ownGitOn(t, vfs.OS(), dir, name, args...)
+}
+
+// ownGitOn is ownGit on a file system of the caller's.
+func ownGitOn(t *testing.T, fsys *vfs.FS, dir string, name string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
 	var out, errs bytes.Buffer
-	env := &Env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Dir: dir, FS: vfs.OS(), Environ: append([]string{"HOME=" + dir}, addEnviron...)}
+	env := &Env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Dir: dir, FS: fsys, Environ: append([]string{"HOME=" + dir}, addEnviron...)}
 	if err := env.Discover(); err != nil {
 		t.Fatal(err)
 	}
@@ -178,5 +189,111 @@ func compareAdd(t *testing.T, world, sub string, args []string) {
 	}
 	if results[0] != results[1] {
 		t.Errorf("git\n%s\nthis program\n%s", results[0], results[1])
+	}
+}
+
+// smallWorld is a repository with one tracked file and three that are not.
+func smallWorld(t *testing.T, method string) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	stockGit(t, dir, "init", "-q", ".")
+	stockGit(t, dir, "config", "core.fsync", "all")
+	stockGit(t, dir, "config", "core.fsyncMethod", method)
+	stockGit(t, dir, "config", "sluice.barrier", "journal")
+	for i, f := range []string{"old", "a", "d/b", "d/c"} {
+		path := filepath.Join(dir, f)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(f+"\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			stockGit(t, dir, "add", ".")
+		}
+	}
+	return dir
+}
+
+func copyWorld(t *testing.T, world string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "w")
+	if out, err := exec.Command("cp", "-a", world, dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return dir
+}
+
+// sound fails unless the index holds n files and all of them can be read.
+func sound(t *testing.T, what any, dir string, n ...int) {
+	t.Helper()
+	x, err := index.Read(filepath.Join(dir, ".git/index"), oid.SHA1, index.Options{})
+	if err != nil {
+		t.Fatalf("%v: %v", what, err)
+	}
+	if !slices.Contains(n, len(x.Entries)) {
+		t.Fatalf("%v: %d entries in the index", what, len(x.Entries))
+	}
+	db, err := odb.Open(vfs.OS(), filepath.Join(dir, ".git/objects"), oid.SHA1, odb.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, e := range x.Entries {
+		if _, _, err := db.Read(e.ID); err != nil {
+			t.Fatalf("%v: %s: %v", what, e.Name, err)
+		}
+	}
+}
+
+// TestAddFaults makes every call of add fail.
+func TestAddFaults(t *testing.T) {
+	t.Parallel()
+	world := smallWorld(t, "batch")
+	crash.Loop(t, func(t *testing.T, in *crash.Injector) {
+		dir := copyWorld(t, world)
+		_, errs, code := ownGitOn(t, vfs.OS().WithHook(crash.NoFlush).WithHook(in.Hook), dir, "add", ".")
+		if code == 0 {
+			sound(t, in, dir, 4)
+		} else if errs == "" {
+			t.Fatalf("%s: failed without a word", in)
+		}
+		if left, _ := filepath.Glob(filepath.Join(dir, ".git/*.lock")); left != nil {
+			if !in.Sticky && in.Hit() != nil && in.Hit().Kind != vfs.OpRemove {
+				t.Fatalf("%s: left %s", in, left)
+			}
+			for _, l := range left {
+				os.Remove(l)
+			}
+		}
+		if code != 0 {
+			sound(t, in, dir, 1, 4)
+		}
+		if _, errs, code := ownGitOn(t, vfs.OS().WithHook(crash.NoFlush), dir, "add", "."); code != 0 {
+			t.Fatalf("%s: the next add: %s", in, errs)
+		}
+		sound(t, in, dir, 4)
+	})
+}
+
+// TestAddFlushes counts the calls that flush the disk: one, whatever the
+// number of files, and none where none is asked for.
+func TestAddFlushes(t *testing.T) {
+	t.Parallel()
+	for method, want := range map[string]int{"batch": 1, "writeout-only": 0} {
+		dir := copyWorld(t, smallWorld(t, method))
+		rec, err := crash.Record(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, errs, code := ownGitOn(t, vfs.OS().WithHook(crash.NoFlush).WithHook(rec.Hook), dir, "add", "."); code != 0 {
+			t.Fatal(errs)
+		}
+		if got := rec.Flushes(); got != want {
+			t.Errorf("%s: %d flushes, wanted %d", method, got, want)
+		}
 	}
 }
