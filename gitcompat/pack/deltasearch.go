@@ -6,8 +6,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-
-	"github.com/sluicegit/sluice/gitcompat/object"
 )
 
 const (
@@ -106,6 +104,7 @@ func boolFirst(a, b bool) int {
 }
 
 // A window is the last objects that were looked at, as bases for the next.
+// Objects are read when they are first compared.
 type window struct {
 	p     *packer
 	d     *deflater
@@ -117,60 +116,63 @@ type window struct {
 
 type slot struct {
 	n    int32
+	bad  bool // cannot be read, which shows when it is written
 	data []byte
-	idx  *deltaIndex // made when it is first tried
+	idx  *deltaIndex // made when it is first tried; its base is nil before
 }
 
 func (w *window) search(list []int32) {
 	w.slots = w.slots[:0]
 	for _, n := range list {
 		obj := &w.p.objs[n]
-		typ, data, err := w.p.o.Read(obj.id)
-		if err != nil || typ != obj.typ && obj.typ != object.Bad || !w.d.right(obj, typ, data) {
-			continue // it shows when the object is written
-		}
-		obj.typ, obj.size = typ, uint64(len(data))
+		s := slot{n: n}
 		if !obj.base && !obj.kids {
-			w.try(n, obj, data)
+			w.try(obj, &s)
 		}
-		if int(obj.depth) < w.p.o.Depth {
-			w.add(n, data)
+		if s.bad || int(obj.depth) >= w.p.o.Depth {
+			continue
 		}
+		if len(w.slots) == w.p.o.Window { // in the place of the oldest, whose memory is used again
+			if s.idx = w.slots[0].idx; s.idx != nil {
+				s.idx.base = nil
+			}
+			copy(w.slots, w.slots[1:])
+			w.slots = w.slots[:len(w.slots)-1]
+		}
+		w.slots = append(w.slots, s)
 	}
 }
 
-// add puts an object into the window, in the place of the oldest.
-func (w *window) add(n int32, data []byte) {
-	var idx *deltaIndex
-	if len(w.slots) == w.p.o.Window {
-		idx = w.slots[0].idx
-		copy(w.slots, w.slots[1:])
-		w.slots = w.slots[:len(w.slots)-1]
+// load reads the object of s, once.
+func (w *window) load(s *slot) bool {
+	if s.data != nil || s.bad {
+		return !s.bad
 	}
-	if idx != nil {
-		idx.base = nil // stale
+	obj := &w.p.objs[s.n]
+	typ, data, err := w.p.o.Read(obj.id)
+	if err != nil || typ != obj.typ || uint64(len(data)) != obj.size || !w.d.right(obj, typ, data) {
+		s.bad = true
+		return false
 	}
-	w.slots = append(w.slots, slot{n: n, data: data, idx: idx})
+	s.data = data
+	return true
 }
 
-// try looks for the smallest delta of obj.
-func (w *window) try(n int32, obj *packObject, data []byte) {
+// try looks for the smallest delta of obj, which is in t.
+func (w *window) try(obj *packObject, t *slot) {
 	w.best = w.best[:0]
 	from := int32(-1)
 	for i := len(w.slots) - 1; i >= 0; i-- {
 		s := &w.slots[i]
 		src := &w.p.objs[s.n]
-		limit := w.limit(obj, src, data, from)
-		if limit <= 0 || src.typ != obj.typ || len(data) < len(s.data)/32 || len(data)-len(s.data) >= limit {
+		limit := w.limit(obj, src, from)
+		if limit <= 0 || s.bad || !w.worth(obj, src, limit) || !w.load(t) || !w.load(s) {
 			continue
-		}
-		if src.kind == obj.kind && obj.kind != 0 && !isDelta(obj.kind) && src.pack == obj.pack && !src.base {
-			continue // whoever made that pack has tried it
 		}
 		if s.idx == nil || s.idx.base == nil {
 			s.idx = newDeltaIndex(s.idx, s.data)
 		}
-		delta := s.idx.make(w.trial, data, limit)
+		delta := s.idx.make(w.trial, t.data, limit)
 		if delta == nil {
 			continue
 		}
@@ -185,10 +187,20 @@ func (w *window) try(n int32, obj *packObject, data []byte) {
 	w.keep(obj)
 }
 
+// worth reports whether a delta of obj from src, of at most limit bytes, is
+// worth an attempt.
+func (w *window) worth(obj, src *packObject, limit int) bool {
+	if src.typ != obj.typ || obj.size < src.size/32 || int64(obj.size)-int64(src.size) >= int64(limit) {
+		return false
+	}
+	stored := obj.kind != 0 && !isDelta(obj.kind) && src.kind == obj.kind && src.pack == obj.pack
+	return w.p.o.NoReuseDelta || src.base || !stored // else whoever made that pack has tried it
+}
+
 // limit is how long a delta of obj from src may be: half of the object, or less
 // than the best so far, and less the deeper src is.
-func (w *window) limit(obj, src *packObject, data []byte, from int32) int {
-	limit, depth := len(data)/2-w.p.o.Algo.Size(), 1
+func (w *window) limit(obj, src *packObject, from int32) int {
+	limit, depth := int(obj.size/2)-w.p.o.Algo.Size(), 1
 	if from >= 0 {
 		limit, depth = len(w.best)-1, int(w.p.objs[from].depth)+1
 	}

@@ -15,9 +15,9 @@ import (
 // An Item is an object of a pack that is to be made.
 type Item struct {
 	ID   oid.ID
-	Type object.Type
-	Hash uint32 // NameHash of its path, 0 for none: like objects are near each other by it
-	Base bool   // the receiver has it: it is not sent, but deltas may be made of it (a thin pack)
+	Type object.Type // Bad: not known
+	Hash uint32      // NameHash of its path, 0 for none: like objects are near each other by it
+	Base bool        // the receiver has it: it is not sent, but deltas may be made of it (a thin pack)
 }
 
 // NameHash returns the hash of a path, by whose value paths with the same end
@@ -173,11 +173,17 @@ func newPacker(items []Item, o *PackOptions) *packer {
 
 // plan finds out what is stored, and what will be sent as a delta.
 func (p *packer) plan() error {
-	if p.o.Stored != nil && !p.o.NoReuse {
+	if p.o.NoReuse {
+		p.o.NoReuseDelta = true
+	}
+	if p.o.Stored != nil {
 		p.locate()
-		if !p.o.NoReuseDelta {
-			p.reuseDeltas()
-		}
+	}
+	if !p.o.NoReuseDelta {
+		p.reuseDeltas()
+	}
+	if err := p.findTypes(); err != nil {
+		return err
 	}
 	if p.o.Window > 0 && p.o.Depth > 0 {
 		return p.search()
@@ -213,6 +219,25 @@ func (p *packer) locate() {
 		}
 		obj.kind, obj.pack, obj.off, obj.size = e.kind, n, off, e.size
 	}
+}
+
+// findTypes asks for the types that were not given and do not show.
+func (p *packer) findTypes() error {
+	for i := range p.objs {
+		obj := &p.objs[i]
+		switch {
+		case obj.typ != object.Bad || obj.reuse:
+		case obj.kind != 0 && !isDelta(obj.kind):
+			obj.typ = object.Type(obj.kind)
+		default:
+			typ, _, err := p.o.Info(obj.id)
+			if err != nil && !obj.base {
+				return fmt.Errorf("unable to get type of object %s", obj.id)
+			}
+			obj.typ = typ
+		}
+	}
+	return nil
 }
 
 func (p *packer) report(err error) {

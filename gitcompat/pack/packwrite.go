@@ -304,7 +304,7 @@ func (d *deflater) found(buf *bytes.Buffer, obj *packObject) (payload, error) {
 // whole deflates the object itself.
 func (d *deflater) whole(buf *bytes.Buffer, obj *packObject) (payload, error) {
 	p := d.p
-	if obj.typ == object.Blob && p.o.Open != nil {
+	if (obj.typ == object.Blob || obj.typ == object.Bad) && p.o.Open != nil {
 		typ, size, r, err := p.o.Open(obj.id)
 		if err == nil {
 			defer r.Close()

@@ -93,9 +93,22 @@ func (p *packObjects) parser() *parseopt.Parser {
 			parseopt.NotNative(0, "exclude-promisor-objects-best-effort", "", "the same, if it is known"),
 			parseopt.NotNative(0, "delta-islands", "", "keep deltas inside islands"),
 			parseopt.NotNative(0, "uri-protocol", "protocol", "send some blobs by address"),
-			parseopt.NotNative(0, "name-hash-version", "n", "how names are hashed"),
+			parseopt.Callback(0, "name-hash-version", "n", "how names are hashed", nameHashVersion),
 		},
 	}
+}
+
+// nameHashVersion accepts the version that is implemented; git reads what is
+// negative as that, too.
+func nameHashVersion(a parseopt.Arg) error {
+	n, _, ok := parseopt.ParseInt(a.Value)
+	switch {
+	case a.Unset || ok && (n < 0 || n == 1):
+		return nil
+	case ok && n == 2:
+		return NotNative("--name-hash-version=2").Err
+	}
+	return &parseopt.FatalError{Err: fmt.Errorf("invalid --name-hash-version option: %s", a.Value)}
 }
 
 func runPackObjects(env *Env, argv []string) Status {
@@ -325,15 +338,8 @@ func (p *packObjects) readObjects() ([]pack.Item, error) {
 	return p.withBases(items, edges, paths)
 }
 
-// withBases finds out the types of items, and adds what edges have at paths.
+// withBases puts before items what edges have at paths.
 func (p *packObjects) withBases(items []pack.Item, edges []oid.ID, paths []string) ([]pack.Item, error) {
-	for i := range items {
-		typ, _, err := p.db.Info(items[i].ID)
-		if err != nil {
-			return nil, fmt.Errorf("unable to get type of object %s", items[i].ID)
-		}
-		items[i].Type = typ
-	}
 	if len(edges) == 0 {
 		return items, nil
 	}
