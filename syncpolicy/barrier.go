@@ -314,12 +314,18 @@ func (r *round) publishBytes(through Phase) error {
 	if through < Reflogs {
 		return nil
 	}
+	if !b.pending(Removals) && len(b.logs) == 0 {
+		return nil // no name comes after
+	}
+	if !r.by.ordersLogs() {
+		if err := r.by.order(b, r.changed, nil); err != nil {
+			return err
+		}
+		r.changed = r.changed[max(0, len(r.changed)-1):]
+	}
 	logs, err := r.appendLogs()
 	if err != nil {
 		return err
-	}
-	if len(logs) == 0 && !b.pending(Removals) {
-		return nil // no name comes after
 	}
 	err = r.by.order(b, r.changed, logs)
 	r.changed = r.changed[max(0, len(r.changed)-1):]

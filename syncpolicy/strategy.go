@@ -20,6 +20,9 @@ type strategy interface {
 	// order does the same for the names that were changed in dirs, and for the
 	// bytes of files, with regard to names published after it.
 	order(b *Barrier, dirs []string, files []*staged) error
+	// ordersLogs reports whether bytes that are appended after names were changed
+	// cannot survive a power cut that the names do not, even before order.
+	ordersLogs() bool
 	// settle makes durable the names that were changed in dirs. The last of dirs
 	// is the one of the last change.
 	settle(b *Barrier, dirs []string) error

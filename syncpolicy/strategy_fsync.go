@@ -25,6 +25,8 @@ func (s fsyncStrategy) order(b *Barrier, dirs []string, files []*staged) error {
 	return nil
 }
 
+func (fsyncStrategy) ordersLogs() bool { return false }
+
 func (fsyncStrategy) settle(b *Barrier, dirs []string) error {
 	return inParallel(dirs, b.flushDir)
 }
@@ -46,6 +48,7 @@ func (s writeoutStrategy) order(b *Barrier, _ []string, files []*staged) error {
 	return s.harden(b, files)
 }
 
+func (writeoutStrategy) ordersLogs() bool                { return true }
 func (writeoutStrategy) settle(*Barrier, []string) error { return nil }
 func (writeoutStrategy) flush(*Barrier, []*staged) error { return nil }
 
@@ -54,5 +57,6 @@ type noStrategy struct{}
 
 func (noStrategy) harden(*Barrier, []*staged) error          { return nil }
 func (noStrategy) order(*Barrier, []string, []*staged) error { return nil }
+func (noStrategy) ordersLogs() bool                          { return true }
 func (noStrategy) settle(*Barrier, []string) error           { return nil }
 func (noStrategy) flush(*Barrier, []*staged) error           { return nil }

@@ -29,6 +29,8 @@ func (journalStrategy) order(b *Barrier, _ []string, files []*staged) error {
 	return b.writeoutAll(files)
 }
 
+func (journalStrategy) ordersLogs() bool { return true }
+
 // settle flushes the directory that changed last: its inode is part of the last
 // journal transaction, so its fsync cannot find nothing to commit.
 func (journalStrategy) settle(b *Barrier, dirs []string) error {

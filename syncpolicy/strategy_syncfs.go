@@ -19,6 +19,10 @@ func (s syncfsStrategy) order(b *Barrier, _ []string, files []*staged) error {
 	return s.harden(b, files)
 }
 
+// ordersLogs: a file system that is flushed as a whole commits by transactions,
+// and an append after a rename is in the same one or in a later one.
+func (syncfsStrategy) ordersLogs() bool { return true }
+
 func (syncfsStrategy) settle(b *Barrier, dirs []string) error {
 	if len(dirs) == 1 {
 		return b.flushDir(dirs[0])

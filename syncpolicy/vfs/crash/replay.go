@@ -235,11 +235,26 @@ func apply(live map[string]*inode, e event) {
 		}
 	case vfs.OpLink:
 		live[e.to] = e.ino
-	case vfs.OpRemove, vfs.OpRmdir:
+	case vfs.OpRemove:
 		if live[e.path] == e.ino {
 			delete(live, e.path)
 		}
+	case vfs.OpRmdir:
+		if live[e.path] == e.ino && !occupied(live, e.path) {
+			delete(live, e.path)
+		}
 	}
+}
+
+// occupied reports whether the directory dir still has a name in it: the removal
+// of the directory can only have come after that of the name.
+func occupied(live map[string]*inode, dir string) bool {
+	for path := range live {
+		if filepath.Dir(path) == dir {
+			return true
+		}
+	}
+	return false
 }
 
 // content returns the bytes of n: its sure writes, and of the others what the
