@@ -37,7 +37,6 @@ const GitVersion = "2.55.0"
 // Main runs the command line of this process and returns its exit status.
 func Main(version string) int {
 	growBeforeCollecting()
-	restoreDefault(syscall.SIGQUIT)
 	p := &process{argv: os.Args, environ: os.Environ(), start: time.Now()}
 	p.env = &builtin.Env{
 		Stdin:   os.Stdin,

@@ -16,5 +16,3 @@ func searchable(string) error { return nil }
 
 // raise ends the process with the status that a shell gives to a signal.
 func raise(sig syscall.Signal) { syscall.ExitProcess(128 + uint32(sig)) }
-
-func restoreDefault(syscall.Signal) {}
