@@ -38,6 +38,10 @@ const (
 	IncludeRoot
 	// PerWorktree yields refs of this worktree alone.
 	PerWorktree
+
+	// Paranoid is what most of git's commands see, since it does not let a broken
+	// ref go unnoticed (GIT_REF_PARANOIA): look at Ref.Broken.
+	Paranoid = IncludeBroken | OmitDangling
 )
 
 // All yields the refs whose names begin with prefix, in byte order of names.
@@ -256,7 +260,7 @@ func (s *Store) addLoose(list *[]Ref, name string) error {
 	default:
 		if raw, rerr := s.ReadRaw(name); rerr == syscall.ENOENT || rerr == syscall.EISDIR {
 			return nil // deleted meanwhile
-		} else if rerr == nil && raw.Symref {
+		} else if rerr == nil && raw.Symref && !r.BadName {
 			res.Symref, res.Name = true, raw.Target
 		}
 	}

@@ -19,6 +19,7 @@ const packedHeader = "# pack-refs with: peeled fully-peeled sorted \n"
 // is a line "<oid> <name>" and perhaps a line "^<peeled oid>" after it.
 type snapshot struct {
 	path    string
+	shown   string // what messages call it
 	algo    oid.Algo
 	info    os.FileInfo // nil: there was no file
 	records []byte
@@ -45,8 +46,11 @@ func (sn *snapshot) current() bool {
 	return sn.info != nil && os.SameFile(info, sn.info) && info.Size() == sn.info.Size() && info.ModTime().Equal(sn.info.ModTime())
 }
 
-func loadSnapshot(path string, algo oid.Algo) (*snapshot, error) {
-	sn := &snapshot{path: path, algo: algo}
+func loadSnapshot(path, name string, algo oid.Algo) (*snapshot, error) {
+	if name == "" {
+		name = path
+	}
+	sn := &snapshot{path: path, shown: name, algo: algo}
 	f, err := os.Open(path)
 	if missing(err) {
 		return sn, nil
@@ -59,7 +63,7 @@ func loadSnapshot(path string, algo oid.Algo) (*snapshot, error) {
 		data, sn.hold, err = holdFile(f, sn.info.Size())
 	}
 	if err != nil {
-		return nil, fmt.Errorf("couldn't read %s: %w", path, errnoText(err))
+		return nil, fmt.Errorf("couldn't read %s: %w", name, errnoText(err))
 	}
 	if err := sn.parse(data); err != nil {
 		return nil, err
@@ -307,7 +311,7 @@ func (sn *snapshot) complain(what string, line []byte) error {
 	if n := bytes.IndexByte(line, 0); n >= 0 {
 		line = line[:n] // where C ends
 	}
-	return fmt.Errorf("%s line in %s: %s", what, sn.path, line)
+	return fmt.Errorf("%s line in %s: %s", what, sn.shown, line)
 }
 
 // appendPacked appends the record of a ref.

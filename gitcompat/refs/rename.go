@@ -22,6 +22,11 @@ func (s *Store) Rename(newBarrier func() *syncpolicy.Barrier, from, to, message 
 	if err != nil {
 		return err
 	}
+	if from == to {
+		tx := s.Begin(false)
+		tx.add(&update{Change: Change{Name: from, New: OID(id), NoDeref: true, Message: normalizeMessage(message)}, logOnly: true, silent: true})
+		return tx.run(newBarrier(), nil)
+	}
 	if strings.HasPrefix(to, from+"/") || strings.HasPrefix(from, to+"/") {
 		return s.renameInSteps(newBarrier, from, to, message, id)
 	}

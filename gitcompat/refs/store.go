@@ -20,8 +20,10 @@ type Options struct {
 	FS        *vfs.FS
 	GitDir    string // absolute; of this worktree
 	CommonDir string // absolute; "" if the same
-	Algo      oid.Algo
-	Locker    *lockfile.Locker
+	// PackedName is what messages call packed-refs; "" for its path.
+	PackedName string
+	Algo       oid.Algo
+	Locker     *lockfile.Locker
 
 	LockTimeout       time.Duration // core.filesRefLockTimeout; git's default is DefaultLockTimeout
 	PackedLockTimeout time.Duration // core.packedRefsTimeout; git's default is DefaultPackedLockTimeout
@@ -158,7 +160,7 @@ func (s *Store) reload() (*snapshot, error) {
 }
 
 func (s *Store) load() (*snapshot, error) {
-	snap, err := loadSnapshot(s.packedPath(), s.o.Algo)
+	snap, err := loadSnapshot(s.packedPath(), s.o.PackedName, s.o.Algo)
 	if err != nil {
 		return nil, err
 	}

@@ -100,7 +100,8 @@ func (r *Repo) openRefs() (*refs.Store, error) {
 		return nil, err
 	}
 	o := refs.Options{
-		FS: r.FS, GitDir: r.GitDir, CommonDir: r.CommonDir, Algo: r.Algo, Locker: locker, Hook: r.RefHook,
+		FS: r.FS, GitDir: r.GitDir, CommonDir: r.CommonDir, PackedName: r.GitPathName("packed-refs"),
+		Algo: r.Algo, Locker: locker, Hook: r.RefHook,
 		ObjectType: r.objectType, HasObject: r.hasObject, Peel: r.peelTag,
 		Committer: r.committer,
 		Say:       r.warn,

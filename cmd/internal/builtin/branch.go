@@ -99,12 +99,18 @@ func (o *branchCommand) setBranchColor(a parseopt.Arg) error {
 func runBranch(env *Env, argv []string) Status {
 	o := new(branchCommand)
 	p := o.parser()
+	if err := o.defaults(env, "branch.sort"); err != nil {
+		return Fatal(err)
+	}
 	args, err := env.Parse(p, argv)
 	if err == nil {
 		err = o.start(env)
 	}
 	if err == nil {
 		err = o.readHead()
+	}
+	if err == nil {
+		_, err = o.rebases("") // a malformed setting is an error of every run
 	}
 	if err != nil {
 		return Fatal(err)
@@ -190,13 +196,8 @@ func (o *branchCommand) listBranches(patterns []string) Status {
 	if err := refuseColumns(o.env, "column.branch"); err != nil {
 		return Fatal(err)
 	}
-	for _, key := range []string{"color.ui", "color.branch"} {
-		if v, _ := o.env.Config.Get(key); v == "always" {
-			return NotNative(key)
-		}
-	}
-	if err := o.configSort("branch.sort"); err != nil {
-		return Fatal(err)
+	if v, ok := o.env.Config.Get("color.branch"); o.color && !ok || v == "always" {
+		return NotNative("color.branch")
 	}
 	keys, err := o.parseSort()
 	if err != nil {

@@ -26,7 +26,7 @@ func (o *branchCommand) uses() []branchUse {
 		o.trees = workingTrees(o.env)
 	}
 	for _, t := range o.trees {
-		if t.id == "" && o.env.Repo.Bare {
+		if t.id == "" && mainIsBare(o.env) {
 			continue
 		}
 		if t.head != "" {
@@ -71,13 +71,15 @@ func branchIn(path string) string {
 	return "refs/heads/" + name
 }
 
+// usedBy returns a working tree that works on a branch; one that bisects it first.
 func (o *branchCommand) usedBy(ref string) *branchUse {
+	var found *branchUse
 	for _, u := range o.uses() {
-		if u.ref == ref {
-			return &u
+		if u.ref == ref && (found == nil || u.bise) {
+			found = &u
 		}
 	}
-	return nil
+	return found
 }
 
 func (o *branchCommand) deleteBranches(names []string) Status {

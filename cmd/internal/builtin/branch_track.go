@@ -107,7 +107,7 @@ func (o *branchCommand) startPoint(start string, track trackMode) (id oid.ID, re
 	}
 	c, err := o.walk.Committish(id)
 	if err != nil {
-		o.env.Error(fmt.Errorf("object %s is a %s, not a commit", id, o.typeName(id)))
+		o.notCommit(id)
 		return id, "", Fatalf("not a valid branch point: '%s'", start)
 	}
 	return c.ID, real, OK
@@ -214,9 +214,15 @@ func (o *branchCommand) inherited(real string) (remote string, sources []string,
 
 // rebases reports whether new branches are to be rebased on their upstream.
 func (o *branchCommand) rebases(remote string) (bool, error) {
-	v, ok := o.env.Config.Get("branch.autosetuprebase")
+	e := o.env.Config.Lookup("branch.autosetuprebase")
+	if e == nil {
+		return false, nil
+	}
+	v, err := e.Text()
 	switch {
-	case !ok || v == "never":
+	case err != nil:
+		return false, err
+	case v == "never":
 		return false, nil
 	case v == "always":
 		return true, nil

@@ -87,6 +87,9 @@ func (l *refList) setSort(a parseopt.Arg) error {
 func runForEachRef(env *Env, argv []string) Status {
 	o := new(forEachRef)
 	p := o.parser()
+	if err := o.defaults(env, ""); err != nil {
+		return Fatal(err)
+	}
 	args, err := env.Parse(p, argv)
 	if err == nil {
 		err = o.start(env)

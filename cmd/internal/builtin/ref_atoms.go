@@ -635,7 +635,8 @@ func atomTagName(_ *refList, _ *refItem, _ *refAtom, o *refObject) (atomValue, e
 func atomAheadBehind(l *refList, r *refItem, a *refAtom, _ *refObject) (atomValue, error) {
 	c, err := l.walk.Committish(r.ID)
 	if err != nil {
-		return atomValue{}, nil // not a commit
+		l.notCommit(r.ID)
+		return atomValue{}, nil
 	}
 	ahead, behind, err := l.walk.AheadBehind(c.ID, a.commit)
 	if err != nil {

@@ -89,6 +89,18 @@ type refList struct {
 	holds                                [2]map[oid.ID]bool // memories of --contains and --no-contains
 }
 
+// defaults takes from the configuration what the command line can override; it
+// is called before the options are read.
+func (l *refList) defaults(env *Env, sortKey string) error {
+	l.env = env
+	ui, _ := env.Config.Get("color.ui")
+	l.color = ui == "always"
+	if sortKey == "" {
+		return nil
+	}
+	return l.configSort(sortKey)
+}
+
 // start opens what the list looks at.
 func (l *refList) start(env *Env) error {
 	l.env, l.atoms = env, map[string]*refAtom{}
@@ -171,16 +183,24 @@ func (f *filterOptions) resolve(l *refList) Status {
 			c, err := l.walk.Committish(id)
 			switch {
 			case err != nil && o.long != "":
-				l.env.Error(fmt.Errorf("object %s is a %s, not a commit", id, l.typeName(id)))
+				l.notCommit(id)
 				return Failure(129, fmt.Errorf("option `%s' must point to a commit", o.long))
 			case err != nil:
-				l.env.Error(fmt.Errorf("object %s is a %s, not a commit", id, l.typeName(id)))
+				l.notCommit(id)
 				return Failure(129, fmt.Errorf("no such commit %s", name))
 			}
 			*o.to = append(*o.to, c.ID)
 		}
 	}
 	return OK
+}
+
+// notCommit prints git's error for an object that had to be a commit.
+func (l *refList) notCommit(id oid.ID) {
+	if peeled, err := l.db.Peel(id, object.Bad); err == nil {
+		id = peeled
+	}
+	l.env.Error(fmt.Errorf("object %s is a %s, not a commit", id, l.typeName(id)))
 }
 
 func (l *refList) typeName(id oid.ID) string {
@@ -201,9 +221,9 @@ func (l *refList) choose() ([]*refItem, error) {
 		}
 		return err
 	}
-	var flags refs.IterFlags
+	flags := refs.Paranoid
 	if l.kinds&kindRoot != 0 {
-		flags = refs.IncludeRoot
+		flags |= refs.IncludeRoot
 	}
 	for r, err := range l.store.All(l.prefix(), flags) {
 		if err == nil && (l.startAfter == "" || r.Name > l.startAfter) {

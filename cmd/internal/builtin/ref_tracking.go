@@ -158,6 +158,15 @@ func workingTrees(env *Env) []linkedTree {
 	return list
 }
 
+// mainIsBare reports whether the repository has no main working tree.
+func mainIsBare(env *Env) bool {
+	if env.Repo.GitDir == env.Repo.CommonDir {
+		return env.Repo.Bare
+	}
+	bare, err := env.Config.Bool("core.bare", false)
+	return err == nil && bare
+}
+
 // branchOf returns the ref that a HEAD file points to.
 func branchOf(path string) string {
 	if target, err := os.Readlink(path); err == nil && strings.HasPrefix(target, "refs/") {
@@ -182,7 +191,7 @@ func atomWorktreePath(l *refList, r *refItem, _ *refAtom, _ *refObject) (atomVal
 		l.trees = workingTrees(l.env)
 	}
 	for _, t := range l.trees {
-		if t.head == r.Name && !(t.id == "" && l.env.Repo.Bare && l.env.Repo.GitDir == l.env.Repo.CommonDir) {
+		if t.head == r.Name && !(t.id == "" && mainIsBare(l.env)) {
 			return textValue(t.path)
 		}
 	}

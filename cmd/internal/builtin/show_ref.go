@@ -167,7 +167,7 @@ func (o *showRef) matching(patterns []string) Status {
 		prefixes = append(prefixes, "refs/tags/")
 	}
 	for _, prefix := range prefixes {
-		for r, err := range o.store.All(prefix, 0) {
+		for r, err := range o.store.All(prefix, refs.Paranoid) {
 			if err == nil && matchesTail(r.Name, patterns) {
 				err = o.show(&r)
 			}
@@ -244,7 +244,7 @@ func (o *showRef) exist(names []string) Status {
 // missing prints the lines of standard input whose ref is not there.
 func (o *showRef) missing() Status {
 	there := map[string]bool{}
-	for r, err := range o.store.All("", 0) {
+	for r, err := range o.store.All("", refs.Paranoid) {
 		if err != nil {
 			return Fatal(err)
 		}

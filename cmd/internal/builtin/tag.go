@@ -93,6 +93,9 @@ func (o *tagCommand) sign(a parseopt.Arg) error {
 func runTag(env *Env, argv []string) Status {
 	o := new(tagCommand)
 	p := o.parser()
+	if err := o.defaults(env, "tag.sort"); err != nil {
+		return Fatal(err)
+	}
 	args, err := env.Parse(p, argv)
 	if err == nil {
 		err = o.start(env)
@@ -159,7 +162,7 @@ func (o *tagCommand) refuseSigning(object bool) error {
 // refuseColumns leaves lists that the configuration wants in columns to real git.
 func refuseColumns(env *Env, key string) error {
 	for _, key := range []string{"column.ui", key} {
-		if v, ok := env.Config.Get(key); ok && strings.Contains(v, "always") {
+		if v, ok := env.Config.Get(key); ok && !strings.Contains(v, "never") && !strings.Contains(v, "auto") {
 			return &parseopt.NotNativeError{Option: key}
 		}
 	}
@@ -185,9 +188,6 @@ func (l *refList) configSort(key string) error {
 
 func (o *tagCommand) listTags(patterns []string) Status {
 	if err := refuseColumns(o.env, "column.tag"); err != nil {
-		return Fatal(err)
-	}
-	if err := o.configSort("tag.sort"); err != nil {
 		return Fatal(err)
 	}
 	keys, err := o.parseSort()
