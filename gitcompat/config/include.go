@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -172,7 +171,7 @@ func (l *loader) branch() (string, bool) {
 	}
 	dir, name := abs(l.o.Dir, l.o.GitDir), "HEAD"
 	for depth := 0; depth < 5; depth++ {
-		data, err := os.ReadFile(dir + "/" + name)
+		data, err := ReadSmall(dir + "/" + name)
 		rest, ok := strings.CutPrefix(string(data), "ref:")
 		if err != nil || !ok {
 			if name == "HEAD" || err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.EISDIR) {

@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"strings"
 	"syscall"
 	"unsafe"
@@ -51,7 +50,7 @@ func ReadFile(dir, name string, scope Scope) (*File, error) {
 // ReadFileAs is ReadFile of the absolute path, which messages call name.
 func ReadFileAs(path, name string, scope Scope) (*File, error) {
 	f := &File{Origin: &Origin{Name: name, Path: path, Scope: scope}}
-	data, err := os.ReadFile(f.Origin.Path)
+	data, err := ReadSmall(f.Origin.Path)
 	if err != nil {
 		f.Missing = true
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -90,7 +89,7 @@ func Load(o Options) (*Config, error) {
 
 // LoadFile reads one file as "git config --file" does: as the only place there is.
 func LoadFile(o Options, name string, scope Scope, includes bool) (*Config, error) {
-	data, err := os.ReadFile(abs(o.Dir, name))
+	data, err := ReadSmall(abs(o.Dir, name))
 	if err != nil {
 		return nil, &accessError{name: name, err: err}
 	}
@@ -176,7 +175,6 @@ func (l *loader) sequence() error {
 }
 
 const badCommandLine = "unable to parse command-line config"
-
 
 // gitFile names a file of a git directory as git does, which drops a leading "./".
 func gitFile(dir, base string) string { return strings.TrimPrefix(dir+"/"+base, "./") }

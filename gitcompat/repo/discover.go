@@ -41,6 +41,7 @@ type discovery struct {
 	top       string // the directory that git would change to
 	exported  bool   // git sets GIT_DIR for its children
 	implicit0 bool   // and GIT_IMPLICIT_WORK_TREE=0
+	noCommon  string // the git directory that was found to have no commondir
 }
 
 // Discover finds the repository of a command. A *NotRepoError says that there is none.

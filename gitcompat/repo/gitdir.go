@@ -3,7 +3,6 @@ package repo
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -65,19 +64,13 @@ func (d *discovery) isGitDir(dir place) (bool, error) {
 
 // validHead accepts a symbolic ref, an object name, or a symbolic link into refs/.
 func validHead(path string) bool {
-	f, err := os.Open(path)
+	data, err := config.ReadSmall(path)
 	if err != nil {
 		// Only now: a HEAD that is a symbolic link to a branch not born yet.
 		target, err := os.Readlink(path)
 		return err == nil && strings.HasPrefix(target, "refs/")
 	}
-	defer f.Close()
-	var b [255]byte
-	n, err := io.ReadFull(f, b[:])
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return false
-	}
-	text := string(b[:n])
+	text := string(data[:min(len(data), 255)])
 	if rest, ok := strings.CutPrefix(text, "ref:"); ok && strings.HasPrefix(strings.TrimLeft(rest, " \t\n\r"), "refs/") {
 		return true
 	}
@@ -130,7 +123,7 @@ func (d *discovery) readGitfile(file place) (string, gitfileState, error) {
 	case info.Size() > maxGitfile:
 		return "", gitfileBad, fmt.Errorf("too large to be a .git file: '%s'", file.name)
 	}
-	data, err := os.ReadFile(file.path)
+	data, err := config.ReadSmall(file.path)
 	if err != nil {
 		if errors.Is(err, fs.ErrPermission) {
 			return "", gitfileBad, fmt.Errorf("error opening '%s': %s", file.name, errnoText(err))

@@ -149,8 +149,12 @@ func TestDiscoverAsGit(t *testing.T) {
 		{"GIT_WORK_TREE=" + root + "/plain"}, {"GIT_WORK_TREE=."}, {"GIT_WORK_TREE=.."}, {"GIT_DIR=" + root + "/plain/.git", "GIT_WORK_TREE=" + root},
 		{"GIT_DIR=" + root + "/gf4/.git"}, {"GIT_DIR=" + root + "/gf1/link"}, {"GIT_DIR=" + root + "/plain/.git", "GIT_IMPLICIT_WORK_TREE=0"},
 		{"GIT_CEILING_DIRECTORIES=" + root + "/plain:" + root + "/bare.git/refs"}, {"GIT_CEILING_DIRECTORIES=:" + root + "/plain/a/"}, {"GIT_DISCOVERY_ACROSS_FILESYSTEM=maybe"}}
-	for _, dir := range dirs {
-		for _, extra := range envs {
+	all := os.Getenv("SLUICE_ALL_DISCOVERIES") != ""
+	for i, dir := range dirs {
+		for j, extra := range envs {
+			if !all && (i+j)%4 != 0 && len(extra) > 0 {
+				continue
+			}
 			env := override(base, extra)
 			abs := filepath.Join(root, dir)
 			want, wantErr, code := stockGit(t, abs, env, "rev-parse", "--is-bare-repository", "--is-inside-git-dir", "--is-inside-work-tree", "--show-prefix", "--git-dir")
