@@ -304,8 +304,9 @@ func (a *Attributes) parseLine(line, base, source string, lineno int, macros boo
 		return r, false
 	}
 	var name, rest string
+	shown := line
 	if u, n, ok := unquoteC(line); ok {
-		name, rest = u, line[n:]
+		name, rest, shown = u, line[n:], u
 	} else {
 		n := strings.IndexAny(line, attrBlank)
 		if n < 0 {
@@ -315,7 +316,7 @@ func (a *Attributes) parseLine(line, base, source string, lineno int, macros boo
 	}
 	if m, ok := strings.CutPrefix(name, "[attr]"); ok && m != "" {
 		if !macros {
-			a.report("%s not allowed: %s:%d", name, source, lineno)
+			a.report("%s not allowed: %s:%d", shown, source, lineno)
 			return r, false
 		}
 		if !validAttrName(m) || strings.HasPrefix(m, "builtin_") {

@@ -7,6 +7,10 @@ import (
 	"testing"
 
 	"github.com/sluicegit/sluice/gitcompat/config"
+	"github.com/sluicegit/sluice/gitcompat/index"
+	"github.com/sluicegit/sluice/gitcompat/odb"
+	"github.com/sluicegit/sluice/gitcompat/oid"
+	"github.com/sluicegit/sluice/syncpolicy/vfs"
 )
 
 var convertContents = map[string]string{
@@ -39,7 +43,9 @@ func TestToGitGit(t *testing.T) {
 			write(t, dir+"/.git/info/attributes", gitattributes.String())
 			said := gitIn(t, dir, "", "add", ".")
 			c := testConverter(t, dir)
-			for _, e := range openIndex(t, dir).Entries {
+			entries := openIndex(t, dir).Entries
+			blobs := stored(t, dir, entries)
+			for _, e := range entries {
 				src, err := os.ReadFile(dir + "/" + e.Name)
 				if err != nil {
 					t.Fatal(err)
@@ -53,7 +59,7 @@ func TestToGitGit(t *testing.T) {
 				if err != nil {
 					t.Error(err)
 				}
-				if want := gitIn(t, dir, "", "cat-file", "blob", e.ID.String()); string(got) != want {
+				if want := blobs[e.ID]; string(got) != want {
 					t.Errorf("%s (%s): got %q, git stores %q", e.Name, gitattributes.String(), got, want)
 				}
 				if l := lines.String(); l != "" && !strings.Contains(said, l) {
@@ -66,6 +72,24 @@ func TestToGitGit(t *testing.T) {
 			}
 		})
 	}
+}
+
+// stored reads the blobs of all entries.
+func stored(t testing.TB, dir string, entries []*index.Entry) map[oid.ID]string {
+	db, err := odb.Open(vfs.OS(), dir+"/.git/objects", oid.SHA1, odb.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	blobs := map[oid.ID]string{}
+	for _, e := range entries {
+		_, content, err := db.Read(e.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		blobs[e.ID] = string(content)
+	}
+	return blobs
 }
 
 func testConverter(t testing.TB, dir string) *Converter {
