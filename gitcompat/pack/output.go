@@ -49,11 +49,8 @@ func (o *Output) temp(prefix, final string) (*vfs.File, error) {
 	}
 	f, err := o.fs().CreateTemp(dir, prefix, 0o444)
 	if errors.Is(err, fs.ErrNotExist) && final == "" {
-		if merr := o.fs().Mkdir(dir, 0o777); merr != nil && !errors.Is(merr, fs.ErrExist) {
-			return nil, tempError(dir, prefix, merr)
-		}
-		if err := o.Shared.Adjust(o.fs(), dir); err != nil {
-			return nil, err
+		if err := o.makeDir(dir); err != nil {
+			return nil, tempError(dir, prefix, err)
 		}
 		f, err = o.fs().CreateTemp(dir, prefix, 0o444)
 	}
@@ -61,6 +58,15 @@ func (o *Output) temp(prefix, final string) (*vfs.File, error) {
 		return nil, tempError(dir, prefix, err)
 	}
 	return f, nil
+}
+
+// makeDir makes the directory of the packs; its name has to last, too.
+func (o *Output) makeDir(dir string) error {
+	if err := o.fs().Mkdir(dir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	o.Barrier.Do(syncpolicy.Packs, func() error { return nil }, filepath.Dir(dir))
+	return o.Shared.Adjust(o.fs(), dir)
 }
 
 func tempError(dir, prefix string, err error) error {
