@@ -171,3 +171,29 @@ func (w *Walk) AheadBehind(a, b oid.ID) (ahead, behind int, err error) {
 	})
 	return ahead, behind, err
 }
+
+// Reduce removes from ids those that are ancestors of others, and repetitions.
+func (w *Walk) Reduce(ids []oid.ID) ([]oid.ID, error) {
+	var list []*Commit
+	seen := make(map[oid.ID]bool)
+	for _, id := range ids {
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		c, err := w.Commit(id)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, c)
+	}
+	list, err := w.independent(list)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]oid.ID, len(list))
+	for i, c := range list {
+		out[i] = c.ID
+	}
+	return out, nil
+}

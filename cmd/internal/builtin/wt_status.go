@@ -501,8 +501,8 @@ func (s *wtStatus) stashCount() int {
 	return n
 }
 
-// A tracking says how a branch and another one compare.
-type tracking struct {
+// A comparedRef says how a branch and another one compare.
+type comparedRef struct {
 	ref           string // full name of the other
 	gone          bool
 	same          bool
@@ -510,8 +510,8 @@ type tracking struct {
 }
 
 // track compares branch with the ref it tracks.
-func (s *wtStatus) track(branch, ref string, full bool) (tracking, error) {
-	t := tracking{ref: ref}
+func (s *wtStatus) track(branch, ref string, full bool) (comparedRef, error) {
+	t := comparedRef{ref: ref}
 	store, err := s.env.Repo.Refs()
 	if err != nil {
 		return t, err

@@ -342,7 +342,7 @@ func (s *wtStatus) hintLine(text string) string {
 }
 
 // comparison is what status says of a branch and another one.
-func (s *wtStatus) comparison(t *tracking, pull, push bool, from string) string {
+func (s *wtStatus) comparison(t *comparedRef, pull, push bool, from string) string {
 	name := s.res.Shorten(t.ref, false)
 	commits := func(n int) string {
 		if n == 1 {
