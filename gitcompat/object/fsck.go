@@ -53,6 +53,7 @@ type Problem struct {
 	Msg      MsgID
 	Severity Severity // Warn or Error
 	Text     string   // git's: "nullSha1: contains entries pointing to null sha1"
+	Note     error    // what git prints as an error of its own before it; nil for nothing
 }
 
 // String returns the complaint in fsck's words.
@@ -218,7 +219,7 @@ func (f *Fsck) report(m MsgID, format string, args ...any) (stop bool) {
 	case sevInfo:
 		s = Warn
 	}
-	f.problems = append(f.problems, Problem{f.id, f.typ, m, s, m.String() + ": " + fmt.Sprintf(format, args...)})
+	f.problems = append(f.problems, Problem{ID: f.id, Type: f.typ, Msg: m, Severity: s, Text: m.String() + ": " + fmt.Sprintf(format, args...)})
 	return s == Error || f.Pedantic
 }
 

@@ -18,7 +18,7 @@ func (f *Fsck) checkTree(data []byte) {
 	var order treeOrder
 	it := IterTree(f.Algo, data)
 	if len(data) > 0 && !it.Next() {
-		f.report(MsgBadTree, "cannot be parsed as a tree")
+		f.badTree(it.Err())
 		return
 	}
 	for more := len(data) > 0; more; more = it.Next() {
@@ -36,9 +36,17 @@ func (f *Fsck) checkTree(data []byte) {
 		facts.dups = facts.dups || dup
 	}
 	if it.Err() != nil {
-		f.report(MsgBadTree, "cannot be parsed as a tree")
+		f.badTree(it.Err())
 	}
 	f.reportTree(&facts)
+}
+
+func (f *Fsck) badTree(why error) {
+	n := len(f.problems)
+	f.report(MsgBadTree, "cannot be parsed as a tree")
+	if len(f.problems) > n {
+		f.problems[n].Note = why
+	}
 }
 
 func (f *Fsck) treeName(facts *treeFacts, it *TreeIter, name string, mode uint32) {

@@ -66,12 +66,7 @@ const MaxHeader = 32
 // AppendHeader appends the header that precedes content when it is hashed and
 // stored loose: type, space, decimal size, NUL.
 func AppendHeader(dst []byte, typ Type, size int64) []byte {
-	return AppendRawHeader(dst, typ.String(), size)
-}
-
-// AppendRawHeader is AppendHeader for a type that git has no name for.
-func AppendRawHeader(dst []byte, typ string, size int64) []byte {
-	dst = append(dst, typ...)
+	dst = append(dst, typ.String()...)
 	dst = append(dst, ' ')
 	dst = strconv.AppendInt(dst, size, 10)
 	return append(dst, 0)

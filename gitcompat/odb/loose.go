@@ -83,6 +83,23 @@ type emptyError struct{ path string }
 
 func (e *emptyError) Error() string { return "object file " + e.path + " is empty" }
 
+// An inflateError is an object that zlib gives up on.
+type inflateError struct {
+	error
+	cause error
+}
+
+// note is what git prints before the error; nil for nothing.
+func (e *inflateError) note() error {
+	switch e.cause {
+	case zlib.ErrDictionary:
+		return errors.New("inflate: needs dictionary (no message)")
+	case zlib.ErrHeader:
+		return errors.New("inflate: data stream error (incorrect header check)")
+	}
+	return nil
+}
+
 // openLoose opens the loose file at path, and the stream in it up to the end of
 // the object's header. The inflater must be put back with release.
 func openLoose(path string, id oid.ID) (in *inflater, typ object.Type, size int64, err error) {
@@ -105,7 +122,7 @@ func openLoose(path string, id oid.ID) (in *inflater, typ object.Type, size int6
 		n, err = in.header()
 	}
 	if err != nil {
-		return fail(fmt.Errorf("unable to unpack %s header", id))
+		return fail(&inflateError{fmt.Errorf("unable to unpack %s header", id), err})
 	}
 	typ, size, in.used, err = object.ParseHeader(in.hdr[:n])
 	switch err {

@@ -250,6 +250,9 @@ func TestDamagedLoose(t *testing.T) {
 			}
 			continue
 		}
+		if errors.Is(err, object.ErrHeaderType) && c.want == err.Error() {
+			continue // git dies of it
+		}
 		corrupt, ok := errors.AsType[*CorruptError](err)
 		if !ok || corrupt.Err.Error() != c.want || err.Error() != fmt.Sprintf("loose object %s (stored in %s) is corrupt", id, path) {
 			t.Errorf("%q: %v: %v", c.file, err, errors.Unwrap(err))

@@ -78,8 +78,14 @@ func (db *DB) tryStore(s *store, id oid.ID, not []*packFile, get func(c copyOf) 
 		return true, nil
 	}
 	if !absent(err) {
+		if errors.Is(err, object.ErrHeaderType) {
+			return false, err // git dies of it, whatever it was to do
+		}
 		if empty, ok := errors.AsType[*emptyError](err); ok {
 			empty.path = s.shown(path)
+		}
+		if bad, ok := errors.AsType[*inflateError](err); ok && bad.note() != nil {
+			db.report(bad.note())
 		}
 		db.report(err)
 		if damage == nil {

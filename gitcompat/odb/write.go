@@ -23,41 +23,53 @@ import (
 const youngAge = 5 * time.Minute
 
 // Hash returns the name of an object, and writes nothing.
-func (db *DB) Hash(typ object.Type, content []byte) oid.ID { return db.HashRaw(typ.String(), content) }
+func (db *DB) Hash(typ object.Type, content []byte) oid.ID {
+	id, _ := db.hash(typ, content)
+	return id
+}
 
-// HashRaw is Hash for a type that git has no name for.
-func (db *DB) HashRaw(typ string, content []byte) oid.ID {
+// hash also says whether the content is part of an attack on SHA-1.
+func (db *DB) hash(typ object.Type, content []byte) (oid.ID, error) {
 	h := db.hashes.Get().(hash.Hash)
 	defer db.hashes.Put(h)
 	h.Reset()
-	var hdr [64]byte
-	h.Write(object.AppendRawHeader(hdr[:0], typ, int64(len(content))))
+	var hdr [object.MaxHeader]byte
+	h.Write(object.AppendHeader(hdr[:0], typ, int64(len(content))))
 	h.Write(content)
-	return db.algo.FromHash(h)
+	return Sum(db.algo, h)
+}
+
+// Sum returns the name that h has arrived at. It fails where h, a hash of
+// algo.New, has found that its input was made to collide with another.
+func Sum(algo oid.Algo, h hash.Hash) (oid.ID, error) {
+	d, ok := h.(interface{ CollisionResistantSum([]byte) ([]byte, bool) })
+	if !ok {
+		return algo.FromHash(h), nil
+	}
+	sum, collides := d.CollisionResistantSum(nil)
+	id := algo.FromBytes(sum)
+	if collides {
+		return id, fmt.Errorf("SHA-1 appears to be part of a collision attack: %s", id)
+	}
+	return id, nil
 }
 
 // Write adds an object, unless it is there already, and returns its name.
 func (t *Transaction) Write(typ object.Type, content []byte) (oid.ID, error) {
-	id := t.db.Hash(typ, content)
-	err := t.once(id, func() error {
+	id, err := t.db.hash(typ, content)
+	if err != nil {
+		return oid.ID{}, err
+	}
+	err = t.once(id, func() error {
 		if t.freshen(id, func(path string) bool { return intact(path, id, typ, content) }) {
 			return nil
 		}
-		return t.writeLoose(id, typ.String(), content)
+		return t.writeLoose(id, typ, content)
 	})
 	if err != nil {
 		return oid.ID{}, err
 	}
 	return id, nil
-}
-
-// WriteRaw is Write for a type that git has no name for (hash-object --literally).
-func (t *Transaction) WriteRaw(typ string, content []byte) (oid.ID, error) {
-	if known, ok := object.ParseType(typ); ok {
-		return t.Write(known, content)
-	}
-	id := t.db.HashRaw(typ, content)
-	return id, t.once(id, func() error { return t.writeLoose(id, typ, content) })
 }
 
 // once has one caller do the work for id; the others wait and share the result.
@@ -128,7 +140,7 @@ func (t *Transaction) freshen(id oid.ID, intact func(path string) bool) bool {
 }
 
 // writeLoose writes a loose object to the transaction's folder.
-func (t *Transaction) writeLoose(id oid.ID, typ string, content []byte) error {
+func (t *Transaction) writeLoose(id oid.ID, typ object.Type, content []byte) error {
 	s, err := t.folder()
 	if err != nil {
 		return err
@@ -144,8 +156,8 @@ func (t *Transaction) writeLoose(id oid.ID, typ string, content []byte) error {
 	d := t.db.deflaters.Get().(*deflater)
 	defer t.db.deflaters.Put(d)
 	d.start(f)
-	var hdr [64]byte
-	_, err = d.z.Write(object.AppendRawHeader(hdr[:0], typ, int64(len(content))))
+	var hdr [object.MaxHeader]byte
+	_, err = d.z.Write(object.AppendHeader(hdr[:0], typ, int64(len(content))))
 	if err == nil {
 		_, err = d.z.Write(content)
 	}
@@ -272,7 +284,7 @@ func (t *Transaction) deflateStream(f io.Writer, typ object.Type, size int64, r 
 	if err := d.finish(); err != nil {
 		return oid.ID{}, &sysError{"unable to write loose object file", err}
 	}
-	return t.db.algo.FromHash(h), nil
+	return Sum(t.db.algo, h)
 }
 
 // A streamSink hashes and deflates.

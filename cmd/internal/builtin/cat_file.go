@@ -72,10 +72,10 @@ func (c *catFile) parser() *parseopt.Parser {
 			parseopt.Bool(0, "follow-symlinks", &b.follow, "follow symbolic links within a tree"),
 			parseopt.Bool(0, "unordered", &b.unordered, "print objects in any order"),
 			parseopt.Group("Converted content"),
-			parseopt.NotNative(0, "textconv", "", "convert as for a diff"),
+			parseopt.CmdMode(0, "textconv", &c.mode, "convert as for a diff", 'c'),
 			parseopt.CmdMode(0, "filters", &c.mode, "convert as for the working tree", 'w'),
 			parseopt.String(0, "path", &c.path, "blob|tree", "convert as if the content were of this path"),
-			parseopt.NotNative(0, "filter", "args", "leave objects out"),
+			parseopt.Callback(0, "filter", "args", "leave objects out", b.setFilter),
 		},
 	}
 }
@@ -86,6 +86,9 @@ func runCatFile(env *Env, argv []string) Status {
 	args, err := env.Parse(p, argv)
 	if err != nil {
 		return Fatal(err)
+	}
+	if msg := c.batch.filter.refusal(c.batch.kind); msg != "" {
+		return UsageLine(msg)
 	}
 	if msg := c.conflict(args); msg != "" {
 		return Fatal(p.UsageFatal(msg))
@@ -110,15 +113,18 @@ func runCatFile(env *Env, argv []string) Status {
 	return c.one(args[0], object.Bad)
 }
 
+// converts reports whether content is converted.
+func (c *catFile) converts() bool { return c.mode == 'w' || c.mode == 'c' }
+
 // conflict returns what is wrong with the combination of options and arguments.
 func (c *catFile) conflict(args []string) string {
 	b := &c.batch
-	if c.path != "" && c.mode != 'w' {
+	if c.path != "" && !c.converts() {
 		return "'--path=<path|tree-ish>' needs '--filters' or '--textconv'"
 	}
 	if b.kind != catSingle {
 		switch {
-		case c.mode == 'w', c.mode == 'b' && len(args) == 0, c.mode == 0 && len(args) == 0:
+		case c.converts(), c.mode == 'b' && len(args) == 0, c.mode == 0 && len(args) == 0:
 			return ""
 		case c.mode != 0 && c.mode != 'b':
 			return fmt.Sprintf("'-%c' is incompatible with batch mode", c.mode)
@@ -136,6 +142,8 @@ func (c *catFile) conflict(args []string) string {
 	switch {
 	case c.mode == 'w' && len(args) == 0:
 		return "<rev> required with '--filters'"
+	case c.mode == 'c' && len(args) == 0:
+		return "<rev> required with '--textconv'"
 	case c.mode != 0 && len(args) == 0:
 		return fmt.Sprintf("<object> required with '-%c'", c.mode)
 	case c.mode != 0 && len(args) != 1:
@@ -160,7 +168,21 @@ func (c *catFile) open() (err error) {
 	if c.mode == 'w' {
 		c.convert, err = pathConverter(c.env)
 	}
+	if err == nil && c.mode == 'c' {
+		return c.openTextconv()
+	}
 	return err
+}
+
+// openTextconv makes sure that no program converts anything: then --textconv
+// prints what is stored, and all else is left to git.
+func (c *catFile) openTextconv() error {
+	for _, e := range c.env.Config.Entries() {
+		if strings.HasPrefix(e.Key, "diff.") && strings.HasSuffix(e.Key, ".textconv") {
+			return &parseopt.NotNativeError{Option: "--textconv"}
+		}
+	}
+	return nil
 }
 
 func (c *catFile) close() {
@@ -239,6 +261,9 @@ func (c *catFile) one(name string, want object.Type) Status {
 	switch c.mode {
 	case 't', 's':
 		typ, size, err := c.db.Info(id)
+		if errors.Is(err, object.ErrHeaderType) {
+			return Fatal(err)
+		}
 		if err != nil {
 			return Fatalf("git cat-file: could not get object info")
 		}
@@ -250,12 +275,15 @@ func (c *catFile) one(name string, want object.Type) Status {
 		return OK
 	case 'p':
 		return c.pretty(name, id)
-	case 'w':
+	case 'w', 'c':
 		path := obj.Path
 		if c.path != "" {
 			path = c.path
 		} else if !obj.Has {
 			return Fatalf("<object>:<path> required, only <object> '%s' given", name)
+		}
+		if c.mode == 'c' {
+			return c.pretty(name, id)
 		}
 		return c.filtered(id, obj.Mode, path)
 	}
@@ -264,6 +292,9 @@ func (c *catFile) one(name string, want object.Type) Status {
 
 func (c *catFile) pretty(name string, id oid.ID) Status {
 	typ, _, err := c.db.Info(id)
+	if errors.Is(err, object.ErrHeaderType) {
+		return Fatal(err)
+	}
 	if err != nil {
 		return Fatalf("Not a valid object name %s", name)
 	}
@@ -323,7 +354,7 @@ func (c *catFile) typed(name string, id oid.ID, want object.Type) Status {
 		}
 	}
 	if err != nil {
-		if _, damaged := errors.AsType[*odb.CorruptError](err); damaged {
+		if _, damaged := errors.AsType[*odb.CorruptError](err); damaged || errors.Is(err, object.ErrHeaderType) {
 			return Fatal(err)
 		}
 		return Fatalf("git cat-file %s: bad file", name)

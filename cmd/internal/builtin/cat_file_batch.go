@@ -33,6 +33,7 @@ type catBatch struct {
 	nulIn     bool
 	nul       bool
 	buffer    *bool
+	filter    catFilter
 
 	parts    []catPart
 	rest     bool // the format, or a conversion, uses what follows the name
@@ -111,7 +112,7 @@ func (c *catFile) runBatch() error {
 	if err := b.parse(); err != nil {
 		return err
 	}
-	b.rest = b.rest || c.mode == 'w'
+	b.rest = b.rest || c.converts()
 	b.in, b.out = '\n', '\n'
 	if b.nulIn {
 		b.in = 0
@@ -315,12 +316,15 @@ func (c *catFile) print(name, rest string, obj revision.Object) error {
 		return err
 	}
 	var st odb.Stat
-	if b.needInfo || b.contents || c.mode != 'b' {
+	if b.needInfo || b.contents || c.mode != 'b' || b.filter.kind != filterNone {
 		if b.needDisk {
 			st, err = c.db.Stat(id)
 		} else {
 			st.Type, st.Size, err = c.db.Info(id)
 		}
+	}
+	if errors.Is(err, object.ErrHeaderType) {
+		return err
 	}
 	if err != nil {
 		status := c.state(name, "missing")
@@ -328,6 +332,12 @@ func (c *catFile) print(name, rest string, obj revision.Object) error {
 			status = c.state(obj.ID.String(), "submodule")
 		}
 		c.env.Print(status)
+		return nil
+	}
+	if b.filter.excludes(st) {
+		if c.mode != 'b' {
+			c.env.Print(c.state(name, "excluded"))
+		}
 		return nil
 	}
 	for _, p := range b.parts {
@@ -367,11 +377,14 @@ func expandAtom(atom string, obj revision.Object, st odb.Stat, rest string) stri
 }
 
 func (c *catFile) content(id oid.ID, typ object.Type, path string) error {
-	if c.mode != 'w' || typ != object.Blob {
+	if !c.converts() || typ != object.Blob {
 		return c.copy(id)
 	}
 	if path == "" {
 		return fmt.Errorf("missing path for '%s'", id)
+	}
+	if c.mode == 'c' {
+		return c.copy(id)
 	}
 	data, err := c.smudged(id, object.ModeRegular, path)
 	if err != nil {

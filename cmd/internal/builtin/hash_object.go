@@ -308,7 +308,17 @@ func hashStream(sum hash.Hash, algo oid.Algo, size int64, r io.Reader) (oid.ID, 
 	if err == nil && n != size {
 		err = fmt.Errorf("read %d bytes of blob data, but expected %d bytes", n, size)
 	}
-	return algo.FromHash(sum), err
+	if err != nil {
+		return oid.ID{}, err
+	}
+	return odb.Sum(algo, sum)
+}
+
+func hashContent(algo oid.Algo, typ object.Type, data []byte) (oid.ID, error) {
+	sum := algo.New()
+	sum.Write(object.AppendHeader(nil, typ, int64(len(data))))
+	sum.Write(data)
+	return odb.Sum(algo, sum)
 }
 
 // content hashes data, which is the file at path, or of no file.
@@ -329,6 +339,9 @@ func (h *hashObject) content(path string, data []byte) error {
 		check := &object.Fsck{Algo: h.algo, Strict: true, Pedantic: true}
 		problems := check.Check(h.algo.Null(), h.typ, data)
 		for _, p := range problems {
+			if p.Note != nil {
+				h.env.Error(p.Note)
+			}
 			h.env.Error(errors.New("object fails fsck: " + p.Text))
 		}
 		if len(problems) > 0 {
@@ -346,7 +359,10 @@ func (h *hashObject) content(path string, data []byte) error {
 			return h.failure(path)
 		}
 	} else {
-		id = h.algo.Sum(h.typ.String(), data)
+		var err error
+		if id, err = hashContent(h.algo, h.typ, data); err != nil {
+			return err
+		}
 	}
 	h.ids = append(h.ids, id)
 	return nil
