@@ -13,7 +13,7 @@ type Format struct {
 	Version           int // -1 where the file does not say
 	Algo              oid.Algo
 	PreciousObjects   bool
-	PartialClone      string
+	PartialClone      string // the remote that has the objects which are missing here; nothing is fetched from it
 	WorktreeConfig    bool
 	RelativeWorktrees bool
 	RefStorage        string // "files" unless set
@@ -65,7 +65,6 @@ func (f *Format) set(e *config.Entry) (err error) {
 			return badLine(e, fmt.Errorf("missing value for '%s'", e.Key))
 		}
 		f.PartialClone = e.Value
-		f.unsupport(ext, e.Value)
 	default:
 		return f.setV1(e, ext)
 	}
