@@ -43,7 +43,7 @@ func newFixture(t testing.TB) *fixture {
 	if err := os.Mkdir(f.dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	f.run("", "init", "-q", "-b", "main")
+	f.run("", "init", "-q", "-b", "main", "--template=")
 	tree := f.run("", "write-tree")
 	parents := []string{}
 	for i := range 4 {
