@@ -29,7 +29,7 @@ type adder struct {
 
 	dryRun, verbose, force, update, renormalize, intentToAdd bool
 	refresh, ignoreErrors, ignoreMissing, sparse, fileNul    bool
-	warnEmbedded                                             bool
+	warnEmbedded, resolvedOnly                               bool
 	all                                                      int // -1: not given
 	chmod, fromFile                                          string
 
@@ -68,7 +68,7 @@ func (a *adder) parser() *parseopt.Parser {
 			parseopt.Bool('f', "force", &a.force, "add ignored files too"),
 			parseopt.Bool('u', "update", &a.update, "only files that are tracked"),
 			parseopt.Bool(0, "renormalize", &a.renormalize, "convert tracked files afresh (implies -u)"),
-			parseopt.NotNative(0, "resolved", "", "add files whose conflicts are resolved"),
+			parseopt.Bool(0, "resolved", &a.resolvedOnly, "only files whose conflicts are resolved"),
 			parseopt.Bool('N', "intent-to-add", &a.intentToAdd, "only record that the file will be added"),
 			parseopt.SetInt('A', "all", &a.all, "new, changed and removed files", 1),
 			ignoreRemoval.NoArg(),
@@ -122,9 +122,20 @@ func foreignFiles(env *Env) string {
 
 // check refuses options that don't go together.
 func (a *adder) check() error {
+	var modes []string
+	for _, m := range []struct {
+		on   bool
+		name string
+	}{{a.update, "-u/--update"}, {a.all > 0, "-A/--all"}, {a.resolvedOnly, "--resolved"}} {
+		if m.on {
+			modes = append(modes, "'"+m.name+"'")
+		}
+	}
 	switch {
-	case a.update && a.all > 0:
-		return errors.New("options '-u/--update' and '-A/--all' cannot be used together")
+	case len(modes) == 2:
+		return fmt.Errorf("options %s and %s cannot be used together", modes[0], modes[1])
+	case len(modes) == 3:
+		return fmt.Errorf("options %s, %s, and %s cannot be used together", modes[0], modes[1], modes[2])
 	case !a.dryRun && a.ignoreMissing:
 		return errors.New("the option '--ignore-missing' requires '--dry-run'")
 	case a.chmod != "" && a.chmod != "+x" && a.chmod != "-x":
@@ -201,7 +212,7 @@ func (a *adder) pathspecs(args []string) (done bool, err error) {
 	if a.ps, err = worktree.ParsePathspec(args, o); err != nil {
 		return false, err
 	}
-	if !a.update && a.all <= 0 && len(a.ps.Items) == 0 {
+	if !a.update && a.all <= 0 && !a.resolvedOnly && len(a.ps.Items) == 0 {
 		a.env.line("Nothing specified, nothing added.")
 		a.env.adviseIf("addEmptyPathspec", "Maybe you wanted to say 'git add .'?")
 		return true, nil
@@ -211,7 +222,7 @@ func (a *adder) pathspecs(args []string) (done bool, err error) {
 
 func (a *adder) work(barrier *syncpolicy.Barrier) error {
 	var items []worktree.StageItem
-	if !a.update && !a.refresh && !a.renormalize {
+	if !a.update && !a.refresh && !a.renormalize && !a.resolvedOnly {
 		if err := a.walk(); err != nil {
 			return err
 		}
@@ -362,6 +373,9 @@ func (a *adder) onlySkipped(i int) bool {
 
 // tracked finds what has become of the files in the index.
 func (a *adder) tracked() ([]worktree.StageItem, error) {
+	if a.resolvedOnly {
+		return a.resolved()
+	}
 	if a.renormalize {
 		return a.renormalized(), nil
 	}
