@@ -162,6 +162,7 @@ func (t *Transaction) publishPackFile(path, final string) error {
 		return &sysError{"unable to write file " + final, err}
 	}
 	t.fsys.Keep(path)
+	t.db.own.forgetList()
 	return nil
 }
 

@@ -407,6 +407,66 @@ func TestFlushAndGoOn(t *testing.T) {
 	noLeftovers(t, objects)
 }
 
+func TestBigBlobs(t *testing.T) {
+	t.Parallel()
+	dir, objects := newRepo(t)
+	db := openDB(t, objects, Options{BigFileThreshold: 1000})
+	there := strings.TrimSpace(git(t, dir, strings.Repeat("there", 999), "hash-object", "-w", "--stdin"))
+	b := newBarrier(t, db)
+	tx := db.Begin(b)
+	add := func(text string) oid.ID {
+		t.Helper()
+		id, err := tx.WriteStream(object.Blob, int64(len(text)), strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if typ, data, err := db.Read(id); err != nil || typ != object.Blob || string(data) != text {
+			t.Fatalf("not visible: %v", err)
+		}
+		return id
+	}
+	if _, err := tx.WriteStream(object.Blob, 2001, strings.NewReader(strings.Repeat("y", 2000))); err == nil {
+		t.Error("a short stream")
+	}
+	if _, err := tx.WriteStream(object.Blob, 1999, strings.NewReader(strings.Repeat("y", 2000))); err == nil {
+		t.Error("a long stream")
+	}
+	first := add(strings.Repeat("one", 1000))
+	add(strings.Repeat("there", 999))
+	second := add(strings.Repeat("two!", 100000))
+	if again := add(strings.Repeat("one", 1000)); again != first {
+		t.Error("another name")
+	}
+	small := add("small")
+	if _, size, err := db.Info(second); err != nil || size != 400000 {
+		t.Errorf("Info: %d, %v", size, err)
+	}
+	if err := b.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	packs, _ := filepath.Glob(filepath.Join(objects, "pack", "*"))
+	if len(packs) != 2 || exists(db.own.loosePath(small)) != nil || exists(db.own.loosePath(first)) == nil {
+		t.Errorf("packs: %v", packs)
+	}
+	list := git(t, dir, "", "verify-pack", "-v", strings.TrimSuffix(packs[0], filepath.Ext(packs[0]))+".idx")
+	if !strings.Contains(list, first.String()) || !strings.Contains(list, second.String()) || strings.Contains(list, there) {
+		t.Errorf("pack holds %s", list)
+	}
+	git(t, dir, "", "fsck", "--full", "--strict")
+	noLeftovers(t, objects)
+	// Nothing new: no pack.
+	b = newBarrier(t, db)
+	tx = db.Begin(b)
+	add(strings.Repeat("one", 1000))
+	if err := b.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if again, _ := filepath.Glob(filepath.Join(objects, "pack", "*")); len(again) != 2 {
+		t.Errorf("packs: %v", again)
+	}
+	noLeftovers(t, objects)
+}
+
 func TestAdopt(t *testing.T) {
 	t.Parallel()
 	src, _ := newRepo(t)

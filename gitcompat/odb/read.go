@@ -19,6 +19,7 @@ type copyOf struct {
 	pack *packFile // nil: loose, at path
 	off  int64
 	path string
+	big  *bigBlob // of a transaction
 }
 
 // try calls get with each copy of id until one of them yields the object.
@@ -51,6 +52,12 @@ func (db *DB) try(id oid.ID, not []*packFile, get func(c copyOf) error) error {
 }
 
 func (db *DB) tryStore(s *store, id oid.ID, not []*packFile, get func(c copyOf) error) (found bool, damage error) {
+	if s.tx != nil {
+		if b, ok := s.tx.findBig(id); ok {
+			err := get(copyOf{big: &b})
+			return err == nil, err
+		}
+	}
 	bad := not
 	for {
 		want := func(p *packFile) bool { return !contains(bad, p) }
@@ -120,6 +127,10 @@ func (db *DB) Read(id oid.ID) (object.Type, []byte, error) {
 
 func (db *DB) read(id oid.ID, not []*packFile) (typ object.Type, data []byte, err error) {
 	err = db.try(id, not, func(c copyOf) (err error) {
+		if c.big != nil {
+			typ, data, err = c.big.read()
+			return err
+		}
 		if c.pack == nil {
 			typ, data, err = readLoose(c.path, id)
 			return err
@@ -140,6 +151,10 @@ func (db *DB) Info(id oid.ID) (typ object.Type, size int64, err error) {
 		return object.Tree, 0, nil
 	}
 	err = db.try(id, nil, func(c copyOf) (err error) {
+		if c.big != nil {
+			typ, size = object.Blob, c.big.size
+			return nil
+		}
 		if c.pack == nil {
 			typ, size, err = infoLoose(c.path, id)
 			return err
@@ -160,7 +175,7 @@ func (db *DB) Has(id oid.ID) bool {
 		return true
 	}
 	return db.try(id, nil, func(c copyOf) error {
-		if c.pack != nil {
+		if c.pack != nil || c.big != nil {
 			return nil
 		}
 		return exists(c.path)
@@ -179,6 +194,11 @@ func (db *DB) HasLocal(id oid.ID) bool {
 }
 
 func (s *store) has(id oid.ID) bool {
+	if s.tx != nil {
+		if _, ok := s.tx.findBig(id); ok {
+			return true
+		}
+	}
 	if p, _ := s.inPacks(id, nil); p != nil {
 		return true
 	}
@@ -193,6 +213,11 @@ func (db *DB) Reader(id oid.ID) (typ object.Type, size int64, r io.ReadCloser, e
 		return object.Tree, 0, io.NopCloser(bytes.NewReader(nil)), nil
 	}
 	err = db.try(id, nil, func(c copyOf) (err error) {
+		if c.big != nil {
+			typ, size = object.Blob, c.big.size
+			r, err = c.big.stream()
+			return err
+		}
 		if c.pack == nil {
 			typ, size, r, err = streamLoose(c.path, id)
 			return err

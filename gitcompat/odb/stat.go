@@ -26,6 +26,10 @@ func (db *DB) Stat(id oid.ID) (st Stat, err error) {
 		return st, nil
 	}
 	err = db.try(id, nil, func(c copyOf) (err error) {
+		if c.big != nil {
+			st.Type, st.Size = object.Blob, c.big.size
+			return nil
+		}
 		if c.pack != nil {
 			return c.pack.stat(db, c.off, &st)
 		}

@@ -97,6 +97,13 @@ func (s *store) list(again bool) (more bool) {
 	return s.scan(dir)
 }
 
+// forgetList has the packs listed again when one is next looked for.
+func (s *store) forgetList() {
+	s.mu.Lock()
+	s.loaded = false
+	s.mu.Unlock()
+}
+
 func (s *store) scan(dir string) (more bool) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -30,7 +30,8 @@ type Transaction struct {
 	places  map[oid.ID]place // of objects that are done
 	shards  [256]*shard
 	staged  map[string]bool // files of packs that are staged
-	sharded bool            // children look into the folder: it must be a proper one
+	big     bigBlobs
+	sharded bool // children look into the folder: it must be a proper one
 }
 
 // A place says where an object of a transaction is.
@@ -40,6 +41,7 @@ const (
 	elsewhere place = iota // in the repository, published or found there
 	flat                   // <folder>/<name>
 	inShard                // <folder>/xx/<rest of name>
+	inBigPack              // in the pack of big blobs
 )
 
 // A shard is one of the 256 folders of loose objects to which some will go.
@@ -106,6 +108,9 @@ func (e *PermissionError) Unwrap() error { return e.Err }
 
 // end runs when the barrier has ended, however it did.
 func (t *Transaction) end(error) {
+	t.big.mu.Lock()
+	t.endBig()
+	t.big.mu.Unlock()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.db.setTemp(t.store, false)
@@ -127,6 +132,8 @@ func (t *Transaction) locate(s *store, id oid.ID) (path string, maybe bool) {
 		return s.flatPath(id), true
 	case inShard:
 		return s.loosePath(id), true
+	case inBigPack:
+		return "", false
 	}
 	return s.loosePath(id), t.sharded
 }

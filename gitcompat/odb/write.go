@@ -211,7 +211,11 @@ func (t *Transaction) stageLoose(id oid.ID, f *vfs.File, at place) error {
 }
 
 // WriteStream adds an object of size bytes that come from r, in bounded memory.
+// A blob above core.bigFileThreshold goes to a pack, as in git.
 func (t *Transaction) WriteStream(typ object.Type, size int64, r io.Reader) (oid.ID, error) {
+	if typ == object.Blob && size > t.db.opts.BigFileThreshold {
+		return t.writePacked(size, r)
+	}
 	s, err := t.folder()
 	if err != nil {
 		return oid.ID{}, err

@@ -1,0 +1,173 @@
+package odb
+
+import (
+	"errors"
+	"hash"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/sluicegit/sluice/gitcompat/object"
+	"github.com/sluicegit/sluice/gitcompat/oid"
+	"github.com/sluicegit/sluice/gitcompat/pack"
+	"github.com/sluicegit/sluice/syncpolicy"
+)
+
+// bigBlobs is the pack that takes the blobs of a transaction which are bigger
+// than core.bigFileThreshold.
+type bigBlobs struct {
+	mu   sync.Mutex
+	pack *pack.BlobPack // nil until the first
+}
+
+// writePacked adds a big blob.
+func (t *Transaction) writePacked(size int64, r io.Reader) (oid.ID, error) {
+	s, err := t.folder()
+	if err != nil {
+		return oid.ID{}, err
+	}
+	t.big.mu.Lock()
+	defer t.big.mu.Unlock()
+	if t.big.pack == nil {
+		if err := t.beginBig(s); err != nil {
+			return oid.ID{}, err
+		}
+	}
+	p := t.big.pack
+	h := t.db.hashes.Get().(hash.Hash)
+	defer t.db.hashes.Put(h)
+	err = p.Append(size, r, h)
+	var id oid.ID
+	if err == nil {
+		id, err = Sum(t.db.algo, h)
+	}
+	if err != nil {
+		return oid.ID{}, errors.Join(err, p.Drop())
+	}
+	kept := false
+	err = t.once(id, func() error {
+		for _, s := range t.db.stores() {
+			s.list(true) // what another program packed meanwhile is worth finding
+		}
+		if t.freshen(id, func(path string) bool { return decodes(path, id) }) {
+			return nil
+		}
+		kept = true
+		if err := p.Keep(); err != nil {
+			return err
+		}
+		t.mu.Lock()
+		t.places[id] = inBigPack
+		t.mu.Unlock()
+		return nil
+	})
+	if !kept {
+		err = errors.Join(err, p.Drop())
+	}
+	return id, err
+}
+
+// beginBig creates the pack, and stages it: what is appended until the barrier
+// hardens it is part of it.
+func (t *Transaction) beginBig(s *store) error {
+	dir := filepath.Join(s.dir, "pack")
+	if err := t.mkdir(dir); err != nil {
+		return t.createError(err)
+	}
+	level, err := pack.NewLevel(t.db.opts.PackCompression.value(-1))
+	if err != nil {
+		return err
+	}
+	p, err := pack.NewBlobPack(t.fsys, dir, t.db.algo, level)
+	if err != nil {
+		return err
+	}
+	t.big.pack = p
+	stage := func(c syncpolicy.Component, path, ext string) error {
+		f, err := t.fsys.OpenFile(path, os.O_RDONLY, 0)
+		if err != nil {
+			return &sysError{"unable to open " + path, err}
+		}
+		packs := filepath.Join(t.db.own.dir, "pack")
+		return t.b.StageFunc(syncpolicy.Packs, c, f, func() error { return t.publishBig(p, path, ext) }, nil, packs)
+	}
+	err = stage(syncpolicy.Pack, p.Pack(), ".pack")
+	if err == nil {
+		err = stage(syncpolicy.PackMetadata, p.Index(), ".idx")
+	}
+	return err
+}
+
+// publishBig publishes one of the two files; the index comes last.
+func (t *Transaction) publishBig(p *pack.BlobPack, path, ext string) error {
+	t.big.mu.Lock()
+	defer t.big.mu.Unlock()
+	if p.Len() == 0 {
+		t.fsys.Keep(path)
+		return nil // it goes with the folder
+	}
+	if err := t.publishPackFile(path, filepath.Join(t.db.own.dir, "pack", p.Name()+ext)); err != nil {
+		return err
+	}
+	if ext == ".idx" {
+		t.endBig()
+	}
+	return nil
+}
+
+// endBig forgets the pack; the next big blob begins another.
+func (t *Transaction) endBig() {
+	if t.big.pack == nil {
+		return
+	}
+	t.big.pack.Close()
+	t.fsys.Keep(t.big.pack.Pack())
+	t.fsys.Keep(t.big.pack.Index())
+	t.big.pack = nil
+	t.mu.Lock()
+	for id, at := range t.places {
+		if at == inBigPack {
+			t.places[id] = elsewhere
+		}
+	}
+	t.mu.Unlock()
+}
+
+// findBig looks for a blob in the pack.
+func (t *Transaction) findBig(id oid.ID) (b bigBlob, ok bool) {
+	t.mu.Lock()
+	at := t.places[id]
+	t.mu.Unlock()
+	if at != inBigPack {
+		return b, false
+	}
+	t.big.mu.Lock()
+	defer t.big.mu.Unlock()
+	if t.big.pack == nil {
+		return b, false
+	}
+	b.pack = t.big.pack
+	b.size, b.off, ok = b.pack.Find(id)
+	return b, ok
+}
+
+// A bigBlob is one that is in the pack of a transaction.
+type bigBlob struct {
+	pack *pack.BlobPack
+	size int64
+	off  int64
+}
+
+func (b *bigBlob) stream() (io.ReadCloser, error) { return b.pack.Reader(b.off) }
+
+func (b *bigBlob) read() (object.Type, []byte, error) {
+	r, err := b.stream()
+	if err != nil {
+		return object.Bad, nil, err
+	}
+	defer r.Close()
+	data := make([]byte, b.size)
+	_, err = io.ReadFull(r, data)
+	return object.Blob, data, err
+}
