@@ -33,13 +33,14 @@ type adder struct {
 	all                                                      int // -1: not given
 	chmod, fromFile                                          string
 
-	ps      *worktree.Pathspec
-	files   *Files
-	ignore  *worktree.Ignore
-	found   worktree.WalkResult
-	seen    []worktree.Match // by any path, tracked or not
-	advised bool             // of embedded repositories
-	failed  bool
+	ps             *worktree.Pathspec
+	files          *Files
+	ignore         *worktree.Ignore
+	found          worktree.WalkResult
+	seen           []worktree.Match // by any path, tracked or not
+	advised        bool             // of embedded repositories
+	failed         bool
+	ignoredModules map[string]bool // see submodules
 	// cantChmod is a failure of its own, with a status of its own.
 	cantChmod bool
 }
@@ -391,6 +392,9 @@ func (a *adder) tracked() ([]worktree.StageItem, error) {
 			continue
 		}
 		if gone && !removals {
+			continue
+		}
+		if !gone && c.Entry.IsGitlink() && a.leaveOut(c.Entry.Name) {
 			continue
 		}
 		items = append(items, worktree.StageItem{Path: c.Entry.Name, Remove: gone})
