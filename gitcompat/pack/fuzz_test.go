@@ -2,8 +2,12 @@ package pack
 
 import (
 	"bytes"
+	"encoding/binary"
 	"testing"
 
+	"github.com/klauspost/compress/zlib"
+
+	"github.com/sluicegit/sluice/gitcompat/object"
 	"github.com/sluicegit/sluice/gitcompat/oid"
 )
 
@@ -71,6 +75,60 @@ func FuzzEntryHeader(f *testing.F) {
 		k2, s2, m, err := readEntryHeader(bytes.NewReader(appendEntryHeader(nil, kind, size)))
 		if err != nil || k2 != kind || s2 != size || m > n {
 			t.Errorf("kind %d size %d came back as %d, %d, %v", kind, size, k2, s2, err)
+		}
+	})
+}
+
+// seal makes a pack of count entries, whatever they are.
+func seal(count uint8, entries []byte) []byte {
+	b := binary.BigEndian.AppendUint32([]byte("PACK\x00\x00\x00\x02"), uint32(count))
+	b = append(b, entries...)
+	h := oid.SHA1.NewChecksum()
+	h.Write(b)
+	return h.Sum(b)
+}
+
+func deflated(b []byte) []byte {
+	var buf bytes.Buffer
+	z := zlib.NewWriter(&buf)
+	z.Write(b)
+	z.Close()
+	return buf.Bytes()
+}
+
+// FuzzPack gives the same entries to both ways of taking a pack: they agree on
+// what is a pack, and on the objects in it.
+func FuzzPack(f *testing.F) {
+	blob := append(appendEntryHeader(nil, kindBlob, 5), deflated([]byte("hello"))...)
+	delta := deflated([]byte{5, 6, 0x90, 5, 1, '!'})
+	ofs := append(appendOfsBase(appendEntryHeader(nil, kindOfsDelta, 6), uint64(len(blob))), delta...)
+	ref := append(oid.SHA1.Sum("blob", []byte("hello")).Append(appendEntryHeader(nil, kindRefDelta, 6)), delta...)
+	f.Add(uint8(1), blob)
+	f.Add(uint8(2), append(bytes.Clone(blob), ofs...))
+	f.Add(uint8(2), append(bytes.Clone(ref), blob...))
+	f.Add(uint8(3), append(append(bytes.Clone(blob), ofs...), ref...))
+	f.Add(uint8(1), ref)
+	f.Add(uint8(200), []byte{})
+	f.Fuzz(func(t *testing.T, count uint8, entries []byte) {
+		data := seal(count, entries)
+		o := IndexOptions{Threads: 2, BigFile: 1 << 16}
+		x := newIndexer(&o, bytes.NewReader(data), bytes.NewReader(data))
+		ierr := x.run()
+		if ierr == nil && x.unsolved() > 0 {
+			ierr = unresolved(x.unsolved())
+		}
+		var h heap
+		_, uerr := h.unpack(data, UnpackOptions{BigFile: 1 << 16})
+		if (ierr == nil) != (uerr == nil) {
+			t.Fatalf("index-pack: %v, unpack-objects: %v", ierr, uerr)
+		}
+		if ierr != nil {
+			return
+		}
+		for n := range x.t.rows {
+			if o, ok := h.objects[x.t.id(n)]; !ok || o.typ != object.Type(x.t.rows[n].typ) {
+				t.Errorf("%s was not unpacked", x.t.id(n))
+			}
 		}
 	})
 }

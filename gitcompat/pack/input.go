@@ -9,6 +9,7 @@ import (
 	"hash"
 	"hash/crc32"
 	"io"
+	"math"
 	"os"
 
 	"github.com/sluicegit/sluice/gitcompat/lockfile"
@@ -214,7 +215,7 @@ func (in *input) entry(algo oid.Algo) (h head, err error) {
 	h.off = in.offset()
 	in.beginEntry()
 	h.kind, h.size, _, err = readEntryHeader(in.br)
-	if err == errEntryHeader {
+	if err == errEntryHeader || h.size > math.MaxInt64 {
 		return h, errTooLarge
 	}
 	if err != nil {

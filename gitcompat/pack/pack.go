@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"github.com/sluicegit/sluice/gitcompat/object"
 	"github.com/sluicegit/sluice/gitcompat/oid"
@@ -33,6 +34,7 @@ type Pack struct {
 	cache   *BaseCache
 	cursors sync.Pool // of *cursor
 
+	scans     atomic.Int32
 	orderOnce sync.Once
 	order     []uint32 // places in the index, in the order of the pack
 	orderErr  error

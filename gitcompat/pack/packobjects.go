@@ -247,26 +247,39 @@ func (p *packer) report(err error) {
 }
 
 // reuseDeltas decides which stored deltas are sent as they are: those whose base
-// is sent, too, and stored in the same pack, so that there can be no cycle; and
-// those whose base the receiver has.
+// is stored in the same pack, so that there can be no cycle, and is sent, too, or
+// at the receiver.
 func (p *packer) reuseDeltas() {
+	type place struct {
+		pack uint16
+		off  int64
+	}
+	places := make(map[place]int32, len(p.objs))
+	for i := range p.objs {
+		if obj := &p.objs[i]; obj.kind != 0 {
+			places[place{obj.pack, obj.off}] = int32(i)
+		}
+	}
 	for i := range p.objs {
 		obj := &p.objs[i]
 		if obj.base || !isDelta(obj.kind) {
 			continue
 		}
-		s, err := p.packs[obj.pack].stored(obj.off)
+		in := p.packs[obj.pack]
+		c := in.cursor()
+		e, err := in.entry(c, obj.off)
+		in.cursors.Put(c)
 		if err != nil {
 			p.report(err)
 			continue
 		}
-		n, ok := p.byID[s.base]
-		if !ok {
+		off, err := in.baseOffset(e)
+		if err != nil {
+			p.report(err)
 			continue
 		}
-		from := &p.objs[n]
-		if from.base || from.kind != 0 && from.pack == obj.pack {
-			obj.from, obj.reuse, from.kids = n+1, true, true
+		if n, ok := places[place{obj.pack, off}]; ok {
+			obj.from, obj.reuse, p.objs[n].kids = n+1, true, true
 		}
 	}
 	if p.o.Depth > 0 {

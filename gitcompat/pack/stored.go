@@ -9,15 +9,21 @@ import (
 	"os"
 	"slices"
 	"strings"
-
-	"github.com/sluicegit/sluice/gitcompat/oid"
 )
 
-// place returns which entry, in the order of the pack, is the one at off.
-func (p *Pack) place(off int64) (i int, err error) {
+// scansBeforeOrder is how many entries are looked up by looking at all of the
+// index before it is worth to sort it.
+const scansBeforeOrder = 48
+
+// extent returns the place in the index of the entry at off, and where the entry
+// ends.
+func (p *Pack) extent(off int64) (n int, end int64, err error) {
+	if p.scans.Add(1) <= scansBeforeOrder {
+		return p.scanExtent(off)
+	}
 	p.orderOnce.Do(p.loadOrder)
 	if p.orderErr != nil {
-		return 0, p.orderErr
+		return 0, 0, p.orderErr
 	}
 	i, ok := slices.BinarySearchFunc(p.order, off, func(n uint32, off int64) int {
 		at, err := p.idx.Offset(int(n))
@@ -27,9 +33,36 @@ func (p *Pack) place(off int64) (i int, err error) {
 		return cmp.Compare(at, off)
 	})
 	if !ok {
-		return 0, fmt.Errorf("could not find object at offset %d in pack %s", off, p.path)
+		return 0, 0, p.noEntry(off)
 	}
-	return i, nil
+	end = p.size
+	if i+1 < len(p.order) {
+		end, err = p.idx.Offset(int(p.order[i+1]))
+	}
+	return int(p.order[i]), end, err
+}
+
+func (p *Pack) noEntry(off int64) error {
+	return fmt.Errorf("could not find object at offset %d in pack %s", off, p.path)
+}
+
+func (p *Pack) scanExtent(off int64) (n int, end int64, err error) {
+	n, end = -1, p.size
+	for i := range p.idx.count {
+		at, err := p.idx.Offset(i)
+		switch {
+		case err != nil:
+			return 0, 0, err
+		case at == off:
+			n = i
+		case at > off && at < end:
+			end = at
+		}
+	}
+	if n < 0 {
+		return 0, 0, p.noEntry(off)
+	}
+	return n, end, nil
 }
 
 // loadOrder learns the order of the entries: from the .rev, or by sorting.
@@ -74,37 +107,17 @@ type storedEntry struct {
 	end  int64 // where the next entry begins
 	n    int   // place in the index
 	e    entry
-	base oid.ID // of a delta
 }
 
-// stored looks at the entry at off, and names its base where it is a delta.
+// stored looks at the entry at off.
 func (p *Pack) stored(off int64) (s storedEntry, err error) {
 	c := p.cursor()
 	defer p.cursors.Put(c)
-	s = storedEntry{pack: p, off: off, end: p.size}
-	if s.e, err = p.entry(c, off); err != nil {
-		return s, err
+	s = storedEntry{pack: p, off: off}
+	if s.e, err = p.entry(c, off); err == nil {
+		s.n, s.end, err = p.extent(off)
 	}
-	i, err := p.place(off)
-	if err != nil {
-		return s, err
-	}
-	s.n = int(p.order[i])
-	if i+1 < len(p.order) {
-		if s.end, err = p.idx.Offset(int(p.order[i+1])); err != nil {
-			return s, err
-		}
-	}
-	switch s.e.kind {
-	case kindRefDelta:
-		s.base = s.e.base.id
-	case kindOfsDelta:
-		if i, err = p.place(s.e.base.off); err != nil {
-			return s, err
-		}
-		s.base = p.idx.ID(int(p.order[i]))
-	}
-	return s, nil
+	return s, err
 }
 
 // copyTo copies the deflated bytes of s to w, after it made sure, by the CRC-32

@@ -48,8 +48,11 @@ func (h *heap) write(typ object.Type, data []byte) (oid.ID, error) {
 }
 
 func (h *heap) stream(typ object.Type, size int64, r io.Reader) (oid.ID, error) {
-	data := make([]byte, size)
-	if _, err := io.ReadFull(r, data); err != nil {
+	data, err := io.ReadAll(io.LimitReader(r, size))
+	if err == nil && int64(len(data)) < size {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
 		return oid.ID{}, err
 	}
 	return h.write(typ, data)
