@@ -4,8 +4,8 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
-	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/sluicegit/sluice/gitcompat/oid"
 	"github.com/sluicegit/sluice/syncpolicy"
@@ -86,7 +86,7 @@ func (t *Transaction) folder() (*store, error) {
 
 // createError is what git says when it cannot create a file for an object.
 func (t *Transaction) createError(err error) error {
-	if errors.Is(err, fs.ErrPermission) && strings.HasSuffix((&sysError{"", err}).Error(), "Permission denied") {
+	if errors.Is(err, syscall.EACCES) {
 		return &PermissionError{t.db.opts.Name, err}
 	}
 	return &sysError{"unable to create temporary file", err}
