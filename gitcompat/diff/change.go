@@ -22,6 +22,7 @@ type File struct {
 	Path string
 	Mode uint32 // 0 if there is no file on this side
 	ID   oid.ID // null if the content is that of the working tree
+	Hash oid.ID // what ID would be, where the search for renames found it out
 }
 
 // A Change is one path, or with a rename two, that differ.
@@ -84,6 +85,9 @@ type Comparer struct {
 	Paths *worktree.Pathspec // nil: everything
 	// Trees lists changed trees too, or with Recurse unset instead of what is in them.
 	Recurse, Trees bool
+	// ShowIntent compares entries of add -N as if they were in the index as empty
+	// files; else they do not count as being in it.
+	ShowIntent bool
 }
 
 // wants reports whether a file at path is to be compared.

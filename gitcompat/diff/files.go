@@ -16,9 +16,6 @@ type WorkTree struct {
 	// Submodule returns how the working tree of the gitlink e differs beside the
 	// commit that is checked out; nil: that does not count.
 	Submodule func(e *index.Entry) (Dirt, error)
-	// ShowIntent compares entries of add -N as if they were in the index as empty
-	// files (--no-ita-invisible-in-index).
-	ShowIntent bool
 }
 
 // IndexFiles compares the index with the working tree (diff-files).
@@ -112,11 +109,10 @@ func (w *WorkTree) TreeFiles(tree oid.ID, x *index.Index, emit Emit) error {
 	return walk.run(tree)
 }
 
+// unmergedTree compares a path of a tree that is in conflict with its file.
 func unmergedTree(path string, old File, mode uint32, emit Emit) error {
-	u := Change{Status: Unmerged, Old: old, New: File{Path: path, Mode: mode}}
-	u.Old.Path = path
-	if err := emit(u); err != nil || old.Mode == 0 && mode == 0 {
-		return err
+	if old.Mode == 0 && mode == 0 {
+		return nil
 	}
 	return emit(newChange(path, old, File{Mode: mode}))
 }

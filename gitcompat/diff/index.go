@@ -7,8 +7,7 @@ import (
 	"github.com/sluicegit/sluice/gitcompat/oid"
 )
 
-// TreeIndex compares a tree with the index (diff-index --cached). Entries of add
-// -N do not count as being in the index. A null tree is empty.
+// TreeIndex compares a tree with the index (diff-index --cached). A null tree is empty.
 func (c *Comparer) TreeIndex(tree oid.ID, x *index.Index, emit Emit) error {
 	w := &indexWalk{c: c, x: x, visit: func(path string, old File, e *index.Entry) error {
 		return c.cached(path, old, e, emit)
@@ -18,7 +17,7 @@ func (c *Comparer) TreeIndex(tree oid.ID, x *index.Index, emit Emit) error {
 
 // cached compares one path of a tree with the index.
 func (c *Comparer) cached(path string, old File, e *index.Entry, emit Emit) error {
-	if e != nil && e.Has(index.IntentToAdd) {
+	if e != nil && e.Has(index.IntentToAdd) && !c.ShowIntent {
 		e = nil
 	}
 	switch {

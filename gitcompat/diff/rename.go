@@ -80,6 +80,9 @@ func (r *renamer) sort(changes []Change) {
 		c := &changes[i]
 		switch {
 		case c.Status == Unmerged:
+			if r.Copies && c.Old.Mode != 0 {
+				r.src = append(r.src, source{change: c, file: c.Old, used: 1})
+			}
 		case c.Old.Mode == 0:
 			if !r.NoEmpty || c.New.ID != c.New.ID.Algo().EmptyBlob() {
 				r.dst = append(r.dst, target{change: c})
@@ -123,6 +126,9 @@ func (r *renamer) identical() {
 		id, ok := r.name(d.change.New)
 		if !ok {
 			continue
+		}
+		if d.change.New.ID.IsNull() {
+			d.change.New.Hash = id
 		}
 		if best := r.bestIdentical(byName[id], &d.change.New); best != nil {
 			r.record(d, best, MaxScore)
@@ -317,7 +323,7 @@ func (r *renamer) collapse(changes []Change) []Change {
 	}
 	used := make(map[*Change]bool)
 	for i := range r.src {
-		if r.src[i].used > 0 && r.src[i].change.New.Mode == 0 {
+		if r.src[i].used > 0 && r.src[i].change.Status == Deleted {
 			used[r.src[i].change] = true
 		}
 	}

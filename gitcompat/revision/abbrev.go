@@ -148,9 +148,13 @@ func (r *Resolver) sayCandidates(prefix string, ids []oid.ID) {
 		}
 		return ids[i].Compare(ids[j]) < 0
 	})
+	lines := make([]string, len(ids))
+	for i, id := range ids {
+		lines[i] = r.describe(id)
+	}
 	r.say("hint: The candidates are:")
-	for _, id := range ids {
-		r.say("hint:   " + r.describe(id))
+	for _, line := range lines {
+		r.say("hint:   " + line)
 	}
 }
 

@@ -240,7 +240,7 @@ func looksLikePathspec(arg string) bool {
 }
 
 func (r *Resolver) isFile(arg string) (bool, error) {
-	dir := r.Repo.Dir
+	dir := r.Repo.Dir + "/" + r.Repo.Prefix
 	if rest, ok := strings.CutPrefix(arg, ":/"); ok {
 		if rest == "" {
 			return true, nil

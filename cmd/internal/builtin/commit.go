@@ -71,7 +71,7 @@ type messageSource struct {
 }
 
 func (c *committer) parser() *parseopt.Parser {
-	c.edit, c.branch, c.aheadBehind, c.include = -1, -1, -1, true
+	c.edit, c.branch, c.aheadBehind = -1, -1, -1
 	return &parseopt.Parser{
 		Usage: []string{"git commit [<options>] [--] [<pathspec>...]"},
 		Options: []parseopt.Option{
@@ -107,8 +107,7 @@ func (c *committer) parser() *parseopt.Parser {
 			parseopt.NotNative('U', "unified", "n", "lines of context of a hunk"),
 			parseopt.NotNative(0, "inter-hunk-context", "n", "join hunks that are no further apart"),
 			parseopt.Bool('o', "only", &c.only, "commit the paths and nothing else"),
-			parseopt.Bool('n', "no-verify", &c.noVerify, "do not run pre-commit and commit-msg").NoNeg(),
-			parseopt.Bool(0, "verify", new(bool), "run them").Hidden(),
+			parseopt.Bool('n', "no-verify", &c.noVerify, "do not run pre-commit and commit-msg"),
 			parseopt.Bool(0, "dry-run", &c.dryRun, "only show what would be committed"),
 			parseopt.SetInt(0, "short", &c.format, "show it in the short format", formatShort),
 			parseopt.SetInt(0, "branch", &c.branch, "tell about the branch", 1),
@@ -132,12 +131,19 @@ var errNoCommit = statusError(1)
 
 func runCommit(env *Env, argv []string) Status {
 	c := &committer{env: env, res: newResolver(env)}
+	if len(argv) == 1 && argv[0] == "-h" { // whatever the configuration says
+		_, err := env.Parse(c.parser(), argv)
+		return Fatal(err)
+	}
 	var err error
 	if c.st, err = newStatus(env); err != nil {
 		return Fatal(err)
 	}
 	c.st.template = true
 	if err := c.readHead(); err != nil {
+		return Fatal(err)
+	}
+	if c.include, err = env.Config.Bool("commit.status", true); err != nil {
 		return Fatal(err)
 	}
 	if c.args, err = env.Parse(c.parser(), argv); err != nil {
@@ -215,6 +221,13 @@ func (c *committer) foreign() string {
 	for _, key := range []string{"core.commentchar", "core.commentstring"} {
 		if v, _ := cfg.Get(key); strings.EqualFold(v, "auto") {
 			return key + "=auto"
+		}
+	}
+	if c.signoff {
+		for _, e := range cfg.Entries() {
+			if strings.HasPrefix(e.Key, "trailer.") {
+				return "trailer.*"
+			}
 		}
 	}
 	if c.fixup != nil {
@@ -328,10 +341,8 @@ func (c *committer) validate() error {
 }
 
 func (c *committer) setFormat() error {
-	o := statusOptions{format: c.format, branch: c.branch, aheadBehind: c.aheadBehind, nul: c.nul, noRenames: -1}
-	if o.format == formatUnset && !o.nul {
-		o.format = formatNone // status.short does not count
-	}
+	// The format is not left open, so that status.short does not count.
+	o := statusOptions{format: c.format, branch: c.branch, aheadBehind: c.aheadBehind, nul: c.nul, noRenames: -1, stash: -1}
 	return o.apply(c.st)
 }
 

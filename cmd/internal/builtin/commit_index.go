@@ -62,6 +62,13 @@ func (ix *commitIndex) open() error {
 		return err
 	}
 	ix.read = ix.files.Index.Checksum
+	if c.st.summary {
+		for _, e := range ix.files.Index.Entries {
+			if e.IsGitlink() {
+				return NotNative("status.submoduleSummary").Err
+			}
+		}
+	}
 	if ix.ps.Magic&worktree.MagicAttr != 0 {
 		ix.ps.Attrs = ix.files.Attrs
 	}

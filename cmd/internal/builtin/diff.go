@@ -55,7 +55,6 @@ type differ struct {
 	submodules           string
 	recurse, trees, root bool
 	noCommitID           bool
-	noMissing            bool // -q of diff-files
 
 	revs     []revision.Rev
 	paths    []string
@@ -234,7 +233,7 @@ func (d *differ) moreOption(arg, name, value string, has bool) error {
 	case d.plumb && arg == "--no-commit-id":
 		d.noCommitID = true
 	case d.plumb && arg == "-q":
-		d.noMissing = true
+		// git takes it and does nothing
 	case strings.HasPrefix(arg, "-M"), name == "--find-renames":
 		d.renames = true
 		return d.setScore(arg, "-M", value, has)
@@ -411,9 +410,6 @@ func (d *differ) add(c diff.Change) error {
 	if d.submodules == "all" && (c.Old.Mode|c.New.Mode)&0o170000 == 0o160000 {
 		return nil
 	}
-	if d.noMissing && c.Status == diff.Deleted {
-		return nil
-	}
 	if d.reverse {
 		c.Old, c.New = c.New, c.Old
 		switch c.Status {
@@ -585,6 +581,7 @@ func runDiffIndex(env *Env, argv []string) Status {
 	}
 	base := d.comparer()
 	if d.cached {
+		base.ShowIntent = true
 		err = base.TreeIndex(tree, d.files.Index, d.add)
 	} else {
 		err = d.workTree(base).TreeFiles(tree, d.files.Index, d.add)

@@ -254,12 +254,16 @@ func (o *diffOutput) raw(changes []diff.Change) {
 	}
 	for i := range changes {
 		c := &changes[i]
-		o.env.Printf(":%06o %06o %s %s %s%s", c.Old.Mode, c.New.Mode, o.hash(c.Old.ID), o.hash(c.New.ID), o.status(c), sep)
+		o.env.Printf(":%06o %06o %s %s %s%s", c.Old.Mode, c.New.Mode, o.hash(&c.Old), o.hash(&c.New), o.status(c), sep)
 		o.names(c, sep)
 	}
 }
 
-func (o *diffOutput) hash(id oid.ID) string {
+func (o *diffOutput) hash(f *diff.File) string {
+	id := f.ID
+	if id.IsNull() && f.Hash != (oid.ID{}) {
+		id = f.Hash
+	}
 	if o.abbrev == 0 {
 		return id.String()
 	}

@@ -23,7 +23,8 @@ var cmdStatus = &Command{
 // statusOptions are what status and commit --dry-run share.
 type statusOptions struct {
 	format, branch, aheadBehind    int
-	stash, nul                     bool
+	nul                            bool
+	stash                          int // -1: not said
 	verbose                        int
 	untracked, ignored, submodules *string
 	noRenames                      int
@@ -31,12 +32,12 @@ type statusOptions struct {
 }
 
 func (o *statusOptions) parser() *parseopt.Parser {
-	o.noRenames = -1
+	o.noRenames, o.stash = -1, -1
 	return &parseopt.Parser{
 		Usage: []string{"git status [<options>] [--] [<pathspec>...]"},
 		Options: append(o.formats(),
 			parseopt.NotNative('v', "verbose", "", "show the differences as well"),
-			parseopt.Bool(0, "show-stash", &o.stash, "tell how many entries the stash has"),
+			parseopt.SetInt(0, "show-stash", &o.stash, "tell how many entries the stash has", 1),
 			parseopt.StringP('u', "untracked-files", &o.untracked, "mode", "which untracked files to show: all, normal, no").OptArg("all"),
 			parseopt.StringP(0, "ignored", &o.ignored, "mode", "which ignored files to show: traditional, matching, no").OptArg("traditional"),
 			parseopt.StringP(0, "ignore-submodules", &o.submodules, "when", "which changes of submodules to pass over: all, dirty, untracked").OptArg("all"),
@@ -56,7 +57,7 @@ func (o *statusOptions) parser() *parseopt.Parser {
 
 // formats are the options that choose how a status is printed.
 func (o *statusOptions) formats() []parseopt.Option {
-	o.branch, o.aheadBehind = -1, -1
+	o.branch, o.aheadBehind, o.format = -1, -1, formatUnset
 	return []parseopt.Option{
 		parseopt.SetInt('s', "short", &o.format, "one short line a path", formatShort),
 		parseopt.SetInt('b', "branch", &o.branch, "tell about the branch", 1),
@@ -154,7 +155,9 @@ func (o *statusOptions) applyFiles(s *wtStatus) error {
 			return errors.New("Unsupported combination of ignored and untracked-files arguments")
 		}
 	}
-	s.showStash = s.showStash || o.stash
+	if o.stash >= 0 {
+		s.showStash = o.stash == 1
+	}
 	switch {
 	case o.noRenames == 1:
 		s.renames, s.copies = false, false
@@ -191,6 +194,10 @@ func parseScore(s string) (int, bool) {
 
 func runStatus(env *Env, argv []string) Status {
 	var o statusOptions
+	if len(argv) == 1 && argv[0] == "-h" { // whatever the configuration says
+		_, err := env.Parse(o.parser(), argv)
+		return Fatal(err)
+	}
 	s, err := newStatus(env)
 	if err != nil {
 		return Fatal(err)
@@ -221,6 +228,9 @@ func runStatus(env *Env, argv []string) Status {
 	}
 	if err := s.collect(); err != nil {
 		return Fatal(err)
+	}
+	if s.summary && s.long() && s.anyGitlink() {
+		return NotNative("status.submoduleSummary")
 	}
 	if lock != nil {
 		writeRefreshed(env, s.files.Index, lock)
@@ -282,6 +292,21 @@ func writeRefreshed(env *Env, x *index.Index, lock *lockfile.Lock) {
 	if x.Write(lock, b) == nil && b.Commit() == nil {
 		postIndexChange(env, x)
 	}
+}
+
+// long reports whether the format is that for people.
+func (s *wtStatus) long() bool {
+	return s.format != formatShort && s.format != formatV1 && s.format != formatV2
+}
+
+// anyGitlink reports whether anything that changed is a submodule.
+func (s *wtStatus) anyGitlink() bool {
+	for _, c := range s.changes {
+		if submoduleWord(c) != "N..." {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *wtStatus) printFormat() error {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sluicegit/sluice/gitcompat/diff"
 	"github.com/sluicegit/sluice/gitcompat/index"
@@ -18,8 +19,8 @@ import (
 
 // How a status is printed.
 const (
-	formatUnset = iota
-	formatNone
+	formatUnset = iota - 1
+	formatNone  // as formatLong, but not asked for
 	formatLong
 	formatShort
 	formatV1
@@ -56,8 +57,9 @@ type wtStatus struct {
 
 	// Settings.
 	format                      int
-	nul, verbose, relative      bool
-	branchHeader                int // -1: not said
+	nul, relative               bool
+	summary                     bool // status.submoduleSummary
+	branchHeader                int  // -1: not said
 	showStash, hints            bool
 	aheadBehind                 int // -1: not said
 	untrackedMode, ignoredMode  int
@@ -81,6 +83,7 @@ type wtStatus struct {
 	dirty       bool // the working tree differs from the index
 	committable bool
 	state       wtState
+	walkTime    time.Duration // that it took to find untracked files
 }
 
 // newStatus reads the settings of status.
@@ -150,6 +153,11 @@ func (s *wtStatus) settings() error {
 			return fmt.Errorf("Invalid untracked files mode '%s'", v)
 		}
 	}
+	if e := c.Lookup("status.submodulesummary"); e != nil && err == nil {
+		var n int
+		_, n, err = e.BoolOrInt()
+		s.summary = n != 0
+	}
 	return err
 }
 
@@ -175,9 +183,6 @@ func foreignStatus(env *Env) string {
 		if v, ok := env.Config.Get(key); ok && strings.HasPrefix(v, "always") {
 			return key
 		}
-	}
-	if v, ok := env.Config.Get("status.submodulesummary"); ok && v != "false" && v != "0" && v != "no" {
-		return "status.submoduleSummary"
 	}
 	return ""
 }
@@ -422,8 +427,10 @@ func (s *wtStatus) collectUntracked() {
 		Ignored: s.ignoredMode != showNone, IgnoredMatching: s.ignoredMode == showAll,
 		FoldCase: s.files.Index.Options.Stat.IgnoreCase, Report: s.env.line,
 	}
+	begin := time.Now()
 	found := worktree.Walk(o)
 	s.untracked, s.ignored = found.Untracked, found.Ignored
+	s.walkTime = time.Since(begin)
 }
 
 func (s *wtStatus) hasUnmerged() bool {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/sluicegit/sluice/gitcompat/diff"
 )
@@ -57,6 +58,7 @@ func (s *wtStatus) printLong() error {
 		if s.ignoredMode != showNone {
 			s.printOthers(s.ignored, "Ignored files", "add -f")
 		}
+		s.printSlow()
 	case s.committable && s.hints:
 		s.print("Untracked files not listed (use -u option to show untracked files)")
 	case s.committable:
@@ -74,6 +76,29 @@ func (s *wtStatus) printLong() error {
 		}
 	}
 	return nil
+}
+
+// slowWalk is how long the search for untracked files may take without a word.
+const slowWalk = 2 * time.Second
+
+// printSlow says that the search for untracked files took long.
+func (s *wtStatus) printSlow() {
+	took := s.walkTime
+	if _, ok := s.env.LookupEnv("GIT_TEST_UF_DELAY_WARNING"); ok {
+		took = 3250 * time.Millisecond
+	}
+	c := s.env.Config
+	if on, err := c.Bool("advice.statusuoption", true); took <= slowWalk || err != nil || !on {
+		return
+	}
+	s.print("")
+	text := fmt.Sprintf("It took %.2f seconds to enumerate untracked files", took.Seconds())
+	if v, ok := c.Get("core.fsmonitor"); ok && v != "false" && v != "" {
+		text += ",\nbut the results were cached, and subsequent runs may be faster"
+	}
+	s.print(text + ".")
+	s.print("See 'git help status' for information on how to improve this.")
+	s.print("")
 }
 
 func (s *wtStatus) onBranch() string {
