@@ -216,6 +216,12 @@ func (t *Transaction) WriteStream(typ object.Type, size int64, r io.Reader) (oid
 	if typ == object.Blob && size > t.db.opts.BigFileThreshold {
 		return t.writePacked(size, r)
 	}
+	return t.WriteLooseStream(typ, size, r)
+}
+
+// WriteLooseStream is WriteStream, and the object is loose whatever its size, as
+// git's unpack-objects leaves it.
+func (t *Transaction) WriteLooseStream(typ object.Type, size int64, r io.Reader) (oid.ID, error) {
 	s, err := t.folder()
 	if err != nil {
 		return oid.ID{}, err

@@ -138,7 +138,7 @@ func (u *unpackObjects) options(db *odb.DB, t *odb.Transaction) (*pack.Checker, 
 		return nil, err
 	}
 	u.o.Algo, u.o.BigFile = u.env.Repo.Algo, int64(min(big, 1<<62))
-	u.o.Read, u.o.Write, u.o.WriteStream = db.Read, t.Write, t.WriteStream
+	u.o.Read, u.o.Write, u.o.WriteStream = db.Read, t.Write, t.WriteLooseStream
 	u.o.Report = u.env.Error
 	if u.fsck == nil {
 		return nil, nil
