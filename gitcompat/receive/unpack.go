@@ -126,7 +126,7 @@ func (s *server) typeOf(id oid.ID) (object.Type, error) {
 func (s *server) unpack(t *odb.Transaction, src io.Reader, check *pack.Checker) error {
 	o := pack.UnpackOptions{
 		Algo: s.repo.Algo, MaxSize: s.set.maxInputSize,
-		Read: s.db.Read, Write: t.Write, WriteStream: t.WriteStream,
+		Read: s.db.Read, Write: t.Write, WriteStream: t.WriteLooseStream,
 	}
 	if check != nil {
 		o.Check = check.Object

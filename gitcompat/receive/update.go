@@ -227,5 +227,5 @@ func (s *server) refuseAliases(commands []*command) {
 }
 
 func (s *server) span(c *command) string {
-	return fmt.Sprintf("%s..%s", s.db.UniqueAbbrev(c.old, 0), s.db.UniqueAbbrev(c.new, 0))
+	return fmt.Sprintf("%s..%s", s.db.UniqueAbbrev(c.old, -1), s.db.UniqueAbbrev(c.new, -1))
 }

@@ -18,6 +18,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/sluicegit/sluice/gitcompat/hook"
 	"github.com/sluicegit/sluice/gitcompat/receive"
@@ -90,12 +91,18 @@ type Conn struct {
 	In   io.Reader
 	Out  io.WriteCloser
 	wait func() error
+	once sync.Once
+	err  error
 }
 
-// Close ends the connection and waits for the other side.
+// Close ends the connection and waits for the other side; again, it returns what
+// it returned before.
 func (c *Conn) Close() error {
-	c.Out.Close()
-	return c.wait()
+	c.once.Do(func() {
+		c.Out.Close()
+		c.err = c.wait()
+	})
+	return c.err
 }
 
 // errSaid says that the other side failed and has told the user why.

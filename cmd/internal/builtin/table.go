@@ -51,6 +51,7 @@ var commands = [...]*Command{
 	cmdLsFiles,
 	cmdPackObjects,
 	cmdPackRefs,
+	cmdPush,
 	cmdReadTree,
 	cmdReceivePack,
 	cmdRevList,
