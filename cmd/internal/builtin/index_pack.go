@@ -254,7 +254,7 @@ func (x *indexPack) hooks() {
 }
 
 func (x *indexPack) meter() *packMeter {
-	m := &packMeter{w: x.env.Stderr, titles: map[pack.Step]string{}}
+	m := &packMeter{w: x.env.Stderr, trace: x.env.Trace, titles: map[pack.Step]string{}}
 	if x.verbose {
 		m.titles[pack.Receiving] = "Indexing objects"
 		if x.stdin {

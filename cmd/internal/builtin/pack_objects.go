@@ -167,7 +167,7 @@ func (p *packObjects) options() (err error) {
 }
 
 func (p *packObjects) run(args []string) error {
-	meter := &packMeter{w: p.env.Stderr, titles: map[pack.Step]string{}}
+	meter := &packMeter{w: p.env.Stderr, trace: p.env.Trace, titles: map[pack.Step]string{}}
 	if p.progress > 0 {
 		meter.titles[pack.Compressing] = "Compressing objects"
 		if !p.stdout || p.progress > 1 || p.allImplied {

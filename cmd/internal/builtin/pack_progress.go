@@ -7,12 +7,15 @@ import (
 	"time"
 
 	"github.com/sluicegit/sluice/gitcompat/pack"
+	"github.com/sluicegit/sluice/gitcompat/trace2"
 )
 
 // A packMeter prints how far the making or taking of a pack has come, as git
 // does: a line for each step, overwritten as the percentage grows.
 type packMeter struct {
 	w      io.Writer
+	trace  *trace2.Tracer
+	region trace2.Region
 	titles map[pack.Step]string // steps that are not in it are silent
 	step   pack.Step
 	began  bool
@@ -42,6 +45,7 @@ func (m *packMeter) update(step pack.Step, done, total int) {
 	if !m.began || step != m.step {
 		m.end()
 		m.step, m.began, m.last, m.since = step, true, -1, time.Now()
+		m.region = m.trace.Region("progress", title, "")
 	}
 	m.done, m.total = done, total
 	percent := 100
@@ -63,6 +67,7 @@ func (m *packMeter) endWith(msg string) {
 		return
 	}
 	m.began = false
+	m.region.Leave("")
 	if m.last < 0 {
 		return // it was over before the delay
 	}

@@ -111,7 +111,7 @@ func (u *unpackObjects) run() (*pack.Unpacked, error) {
 	if err != nil {
 		return nil, err
 	}
-	meter := &packMeter{w: u.env.Stderr, titles: map[pack.Step]string{pack.Unpacking: "Unpacking objects"}}
+	meter := &packMeter{w: u.env.Stderr, trace: u.env.Trace, titles: map[pack.Step]string{pack.Unpacking: "Unpacking objects"}}
 	if !u.quiet {
 		u.o.Progress = meter.update
 	}
