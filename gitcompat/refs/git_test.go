@@ -32,28 +32,64 @@ type fixture struct {
 	blob oid.ID
 }
 
-func newFixture(t testing.TB) *fixture {
-	t.Helper()
+var base *fixture // that fixtures are copies of
+
+func TestMain(m *testing.M) {
+	top, err := os.MkdirTemp("", "refs")
+	if err == nil {
+		base, err = makeBase(top)
+	}
+	code := 1
+	if err == nil {
+		code = m.Run()
+	} else {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.RemoveAll(top)
+	os.Exit(code)
+}
+
+func makeBase(top string) (*fixture, error) {
 	git, err := exec.LookPath("git")
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	top := t.TempDir()
-	f := &fixture{t: t, dir: filepath.Join(top, "repo"), git: git, home: top, fs: vfs.OS()}
+	f := &fixture{dir: filepath.Join(top, "repo"), git: git, home: top, fs: vfs.OS()}
 	if err := os.Mkdir(f.dir, 0o777); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	f.run("", "init", "-q", "-b", "main", "--template=")
-	tree := f.run("", "write-tree")
+	run := func(stdin string, args ...string) string {
+		out, errs, ok := f.try(stdin, args...)
+		if !ok && err == nil {
+			err = fmt.Errorf("git %v: %s", args, errs)
+		}
+		return out
+	}
+	id := func(hex string) oid.ID {
+		id, perr := oid.SHA1.FromHex(hex)
+		if perr != nil && err == nil {
+			err = perr
+		}
+		return id
+	}
+	run("", "init", "-q", "-b", "main", "--template=")
+	tree := run("", "write-tree")
 	parents := []string{}
 	for i := range 4 {
-		c := f.run("", append([]string{"commit-tree", "-m", fmt.Sprint("c", i), tree}, parents...)...)
-		f.c = append(f.c, f.id(c))
+		c := run("", append([]string{"commit-tree", "-m", fmt.Sprint("c", i), tree}, parents...)...)
+		f.c = append(f.c, id(c))
 		parents = []string{"-p", c}
 	}
-	f.blob = f.id(f.run("content", "hash-object", "-w", "--stdin"))
-	f.tag = f.id(f.run("object "+f.c[0].String()+"\ntype commit\ntag t\ntagger "+ident+"\n\nmessage\n", "mktag"))
-	return f
+	f.blob = id(run("content", "hash-object", "-w", "--stdin"))
+	f.tag = id(run("object "+f.c[0].String()+"\ntype commit\ntag t\ntagger "+ident+"\n\nmessage\n", "mktag"))
+	return f, err
+}
+
+func newFixture(t testing.TB) *fixture {
+	t.Helper()
+	f := *base
+	f.t = t
+	return f.clone()
 }
 
 func (f *fixture) id(hex string) oid.ID {
