@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -85,12 +86,12 @@ func (l *loader) condition(e *Entry, cond string) (bool, error) {
 		if l.o.GitDir == "" {
 			return false, nil
 		}
-		return l.pathCondition(e, abs(l.o.Dir, l.o.GitDir), arg, kind == "gitdir/i")
+		return l.pathCondition(e, abs(l.o.Dir, l.o.GitDir), l.logical(l.o.GitDir), arg, kind == "gitdir/i")
 	case "worktree", "worktree/i":
 		if l.o.WorkTree == "" {
 			return false, nil
 		}
-		return l.pathCondition(e, l.o.WorkTree, arg, kind == "worktree/i")
+		return l.pathCondition(e, l.o.WorkTree, l.o.WorkTree, arg, kind == "worktree/i")
 	case "onbranch":
 		branch, ok := l.branch()
 		return ok && wildmatch(starstar(arg), branch, false), nil
@@ -111,8 +112,23 @@ func starstar(pattern string) string {
 	return pattern
 }
 
+// logical is the path of name by the name that the shell has for the directory,
+// which symbolic links may be part of.
+func (l *loader) logical(name string) string {
+	pwd, _ := l.o.LookupEnv("PWD")
+	if filepath.IsAbs(name) || !filepath.IsAbs(pwd) || pwd == l.o.Dir {
+		return abs(l.o.Dir, name)
+	}
+	here, err := os.Stat(l.o.Dir)
+	there, err2 := os.Stat(pwd)
+	if err != nil || err2 != nil || !os.SameFile(here, there) {
+		return abs(l.o.Dir, name)
+	}
+	return filepath.Join(pwd, name)
+}
+
 // pathCondition matches a directory, once as it really is and once as it was named.
-func (l *loader) pathCondition(e *Entry, path, pattern string, icase bool) (bool, error) {
+func (l *loader) pathCondition(e *Entry, path, named, pattern string, icase bool) (bool, error) {
 	prefix := 0
 	if p, ok := expandReal(pattern, l.o.LookupEnv); ok {
 		pattern = p
@@ -129,7 +145,7 @@ func (l *loader) pathCondition(e *Entry, path, pattern string, icase bool) (bool
 		pattern = "**/" + pattern
 	}
 	pattern = starstar(pattern)
-	for _, text := range [2]string{realPath(path), path} {
+	for _, text := range [2]string{realPath(path), named} {
 		if len(text) < prefix {
 			return false, nil
 		}

@@ -129,6 +129,7 @@ func (e *Env) Discover() error {
 	}
 	e.Repo, e.Config, e.Environ = r, r.Config, r.Environ()
 	e.setRefHook(r)
+	e.traceSetup(r)
 	return nil
 }
 
