@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/sluicegit/sluice/gitcompat/object"
@@ -14,11 +15,23 @@ import (
 	"github.com/sluicegit/sluice/syncpolicy"
 )
 
-// bigBlobs is the pack that takes the blobs of a transaction which are bigger
-// than core.bigFileThreshold.
+// bigBlobs are the packs that take the blobs of a transaction which are bigger
+// than core.bigFileThreshold: one, unless pack.packSizeLimit asks for more.
 type bigBlobs struct {
-	mu   sync.Mutex
-	pack *pack.BlobPack // nil until the first
+	mu    sync.Mutex
+	packs []*pack.BlobPack // the last one takes the next blob
+}
+
+// last returns the pack that takes a blob of size bytes; nil if it needs a new one.
+func (b *bigBlobs) last(size, limit int64) *pack.BlobPack {
+	if len(b.packs) == 0 {
+		return nil
+	}
+	p := b.packs[len(b.packs)-1]
+	if limit > 0 && p.Len() > 0 && p.Size()+size > limit {
+		return nil
+	}
+	return p
 }
 
 // writePacked adds a big blob.
@@ -29,12 +42,12 @@ func (t *Transaction) writePacked(size int64, r io.Reader) (oid.ID, error) {
 	}
 	t.big.mu.Lock()
 	defer t.big.mu.Unlock()
-	if t.big.pack == nil {
-		if err := t.beginBig(s); err != nil {
+	p := t.big.last(size, t.db.opts.PackSizeLimit)
+	if p == nil {
+		if p, err = t.beginBig(s); err != nil {
 			return oid.ID{}, err
 		}
 	}
-	p := t.big.pack
 	h := t.db.hashes.Get().(hash.Hash)
 	defer t.db.hashes.Put(h)
 	err = p.Append(size, r, h)
@@ -68,22 +81,22 @@ func (t *Transaction) writePacked(size int64, r io.Reader) (oid.ID, error) {
 	return id, err
 }
 
-// beginBig creates the pack, and stages it: what is appended until the barrier
+// beginBig creates a pack, and stages it: what is appended until the barrier
 // hardens it is part of it.
-func (t *Transaction) beginBig(s *store) error {
+func (t *Transaction) beginBig(s *store) (*pack.BlobPack, error) {
 	dir := filepath.Join(s.dir, "pack")
 	if err := t.mkdir(dir); err != nil {
-		return t.createError(err)
+		return nil, t.createError(err)
 	}
 	level, err := pack.NewLevel(t.db.opts.PackCompression.value(-1))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	p, err := pack.NewBlobPack(t.fsys, dir, t.db.algo, level)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	t.big.pack = p
+	t.big.packs = append(t.big.packs, p)
 	stage := func(c syncpolicy.Component, path, ext string) error {
 		f, err := t.fsys.OpenFile(path, os.O_RDONLY, 0)
 		if err != nil {
@@ -92,11 +105,10 @@ func (t *Transaction) beginBig(s *store) error {
 		packs := filepath.Join(t.db.own.dir, "pack")
 		return t.b.StageFunc(syncpolicy.Packs, c, f, func() error { return t.publishBig(p, path, ext) }, nil, packs)
 	}
-	err = stage(syncpolicy.Pack, p.Pack(), ".pack")
-	if err == nil {
-		err = stage(syncpolicy.PackMetadata, p.Index(), ".idx")
+	if err := stage(syncpolicy.Pack, p.Pack(), ".pack"); err != nil {
+		return nil, err
 	}
-	return err
+	return p, stage(syncpolicy.PackMetadata, p.Index(), ".idx")
 }
 
 // publishBig publishes one of the two files; the index comes last.
@@ -111,27 +123,27 @@ func (t *Transaction) publishBig(p *pack.BlobPack, path, ext string) error {
 		return err
 	}
 	if ext == ".idx" {
-		t.endBig()
+		t.endBig(p)
 	}
 	return nil
 }
 
-// endBig forgets the pack; the next big blob begins another.
-func (t *Transaction) endBig() {
-	if t.big.pack == nil {
-		return
-	}
-	t.big.pack.Close()
-	t.fsys.Keep(t.big.pack.Pack())
-	t.fsys.Keep(t.big.pack.Index())
-	t.big.pack = nil
+// endBig forgets a pack; the next big blob begins another.
+func (t *Transaction) endBig(p *pack.BlobPack) {
+	p.Close()
+	t.fsys.Keep(p.Pack())
+	t.fsys.Keep(p.Index())
+	t.big.packs = slices.DeleteFunc(t.big.packs, func(q *pack.BlobPack) bool { return p == q })
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	for id, at := range t.places {
-		if at == inBigPack {
+		if at != inBigPack {
+			continue
+		}
+		if _, _, ok := p.Find(id); ok {
 			t.places[id] = elsewhere
 		}
 	}
-	t.mu.Unlock()
 }
 
 // findBig looks for a blob in the pack.
@@ -144,12 +156,12 @@ func (t *Transaction) findBig(id oid.ID) (b bigBlob, ok bool) {
 	}
 	t.big.mu.Lock()
 	defer t.big.mu.Unlock()
-	if t.big.pack == nil {
-		return b, false
+	for _, p := range t.big.packs {
+		if size, off, ok := p.Find(id); ok {
+			return bigBlob{p, size, off}, true
+		}
 	}
-	b.pack = t.big.pack
-	b.size, b.off, ok = b.pack.Find(id)
-	return b, ok
+	return b, false
 }
 
 // A bigBlob is one that is in the pack of a transaction.

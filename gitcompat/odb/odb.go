@@ -39,6 +39,7 @@ type Options struct {
 	LooseCompression Level         // core.looseCompression, or core.compression
 	PackCompression  Level         // pack.compression, or core.compression
 	BigFileThreshold int64         // core.bigFileThreshold; 0 is git's default
+	PackSizeLimit    int64         // pack.packSizeLimit, for the packs of big blobs; 0 is none
 	PruneExpire      time.Duration // gc.pruneExpire; 0 is git's default, negative never
 	BaseCache        int64         // core.deltaBaseCacheLimit; 0 is git's default
 	Report           func(error)   // gets what git prints as "error: " and goes on; may be nil

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -454,6 +455,24 @@ func TestBigBlobs(t *testing.T) {
 	}
 	git(t, dir, "", "fsck", "--full", "--strict")
 	noLeftovers(t, objects)
+	// pack.packSizeLimit counts what is not yet deflated.
+	db.opts.PackSizeLimit = 5000
+	b = newBarrier(t, db)
+	tx = db.Begin(b)
+	for i := range 4 {
+		add(fmt.Sprint(i) + strings.Repeat("limit", 500))
+	}
+	if err := b.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if more, _ := filepath.Glob(filepath.Join(objects, "pack", "*.idx")); len(more) != 2 {
+		t.Errorf("packs: %v", more)
+	}
+	git(t, dir, "", "fsck", "--full", "--strict")
+	for _, p := range packsAfter(objects, packs) {
+		os.Remove(p)
+	}
+	db = openDB(t, objects, Options{BigFileThreshold: 1000})
 	// Nothing new: no pack.
 	b = newBarrier(t, db)
 	tx = db.Begin(b)
@@ -465,6 +484,17 @@ func TestBigBlobs(t *testing.T) {
 		t.Errorf("packs: %v", again)
 	}
 	noLeftovers(t, objects)
+}
+
+// packsAfter lists the files of packs that are not in before.
+func packsAfter(objects string, before []string) (more []string) {
+	all, _ := filepath.Glob(filepath.Join(objects, "pack", "*"))
+	for _, p := range all {
+		if !slices.Contains(before, p) {
+			more = append(more, p)
+		}
+	}
+	return more
 }
 
 func TestAdopt(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -109,7 +110,9 @@ func (e *PermissionError) Unwrap() error { return e.Err }
 // end runs when the barrier has ended, however it did.
 func (t *Transaction) end(error) {
 	t.big.mu.Lock()
-	t.endBig()
+	for _, p := range slices.Clone(t.big.packs) {
+		t.endBig(p)
+	}
 	t.big.mu.Unlock()
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -61,6 +61,9 @@ func (p *BlobPack) Index() string { return p.idx.Name() }
 // Len is the number of blobs.
 func (p *BlobPack) Len() int { return len(p.t.rows) }
 
+// Size is the length of the pack without its trailer.
+func (p *BlobPack) Size() int64 { return p.t.end }
+
 // Name is what the files are to be called, without extension.
 func (p *BlobPack) Name() string { return "pack-" + p.t.algo.FromBytes(p.trail).String() }
 

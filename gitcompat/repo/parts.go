@@ -42,6 +42,11 @@ func (r *Repo) openODB() (*odb.DB, error) {
 		return nil, err
 	}
 	o.BigFileThreshold = int64(min(big, 1<<62))
+	limit, err := r.Config.Ulong("pack.packsizelimit", 0)
+	if err != nil {
+		return nil, err
+	}
+	o.PackSizeLimit = int64(min(limit, 1<<62))
 	if o.PruneExpire, err = r.pruneExpire(); err != nil {
 		return nil, err
 	}
