@@ -279,3 +279,29 @@ func itoa(n int64) string {
 	}
 	return string(b)
 }
+
+func FuzzParameters(f *testing.F) {
+	for _, s := range []string{"'a.b'='c'", "'a.b=c'", "'a.b'=", "'a.b'='it'\\''s' 'X.y'='\\!'", "'", "''", " 'a.b'", "'a.b'x", "'a.b'='c"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		list, err := parseParameters(nil, &Origin{Kind: OriginCommandLine}, s)
+		if err != nil {
+			return
+		}
+		// What was understood is understood again, in the new form.
+		text := ""
+		for _, e := range list {
+			text = AppendPair(text, e.Key, e.Value, e.HasValue)
+		}
+		again, err := parseParameters(nil, &Origin{Kind: OriginCommandLine}, text)
+		if err != nil || len(again) != len(list) {
+			t.Fatalf("%q: %v", text, err)
+		}
+		for i := range list {
+			if again[i].Key != list[i].Key || again[i].Value != list[i].Value || again[i].HasValue != list[i].HasValue {
+				t.Fatalf("%q: %+v, %+v", text, list[i], again[i])
+			}
+		}
+	})
+}
