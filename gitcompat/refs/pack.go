@@ -106,11 +106,7 @@ func (s *Store) shouldPack(r *Ref, o PackOptions) bool {
 func (s *Store) entries(list []Ref) func(func(packedEntry) bool) {
 	return func(yield func(packedEntry) bool) {
 		for _, r := range list {
-			e := packedEntry{name: r.Name, id: r.ID}
-			if s.o.Peel != nil {
-				e.peeled, _ = s.o.Peel(r.ID)
-			}
-			if !yield(e) {
+			if !yield(packedEntry{name: r.Name, id: r.ID, peeled: s.peel(r.ID)}) {
 				return
 			}
 		}

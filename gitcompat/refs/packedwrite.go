@@ -208,10 +208,9 @@ func (w *packedWriter) keep(r *packedRef) {
 	switch {
 	case r.bad || r.id.IsNull():
 		w.out.Write(r.raw) // neither better nor worse than it was
-	case r.known || w.s.o.Peel == nil:
+	case r.known:
 		w.put(r.name, r.id, r.peeled)
 	default:
-		peeled, _ := w.s.o.Peel(r.id)
-		w.put(r.name, r.id, peeled)
+		w.put(r.name, r.id, w.s.peel(r.id))
 	}
 }

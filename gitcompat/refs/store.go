@@ -179,6 +179,16 @@ func (s *Store) hasObject(id oid.ID) bool {
 	return err == nil
 }
 
+// peel returns what a tag leads to; null for what is no tag.
+func (s *Store) peel(id oid.ID) oid.ID {
+	if s.o.Peel != nil {
+		if peeled, ok := s.o.Peel(id); ok {
+			return peeled
+		}
+	}
+	return oid.ID{}
+}
+
 func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 // ForWorktree returns the refs as another worktree of the repository sees them,
