@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"syscall"
 
 	"github.com/sluicegit/sluice/gitcompat/oid"
 	"github.com/sluicegit/sluice/gitcompat/wire"
@@ -29,12 +30,13 @@ type Session struct {
 	Caps   wire.Capabilities
 	r      *wire.Reader
 	w      *wire.Writer
+	out    io.Closer
 	stderr io.Writer
 }
 
 // Open reads the advertisement. What the other side prints goes to stderr.
-func Open(in io.Reader, out io.Writer, stderr io.Writer, algo oid.Algo) (*Session, error) {
-	s := &Session{Algo: algo, r: wire.NewReader(in), w: wire.NewWriter(out), stderr: stderr}
+func Open(in io.Reader, out io.WriteCloser, stderr io.Writer, algo oid.Algo) (*Session, error) {
+	s := &Session{Algo: algo, r: wire.NewReader(in), w: wire.NewWriter(out), out: out, stderr: stderr}
 	first := true
 	for {
 		line, kind, err := s.r.ReadLine()
@@ -141,12 +143,27 @@ func (s *Session) Push(list []*Ref, o PushOptions) error {
 	if err := s.w.Flush(); err != nil {
 		return err
 	}
-	packErr := s.pack(send, list, o)
+	// The other side may have something to say before it has read everything,
+	// or may stop reading: so both go on at the same time.
+	packed := make(chan error, 1)
+	go func() {
+		err := s.pack(send, list, o)
+		if err != nil {
+			s.out.Close() // what was promised does not come
+		}
+		packed <- err
+	}()
 	err := s.report(send)
-	if packErr != nil && err == nil {
-		err = packErr
+	if packErr := <-packed; packErr != nil && !stoppedReading(packErr) {
+		return packErr
 	}
 	return err
+}
+
+// stoppedReading reports whether a write failed only because the other side
+// would not have more; why, its report says.
+func stoppedReading(err error) bool {
+	return errors.Is(err, io.ErrClosedPipe) || errors.Is(err, syscall.EPIPE)
 }
 
 // wanted reports whether the ref is to be sent.
