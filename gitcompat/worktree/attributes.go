@@ -43,7 +43,6 @@ type AttrDirection uint8
 
 const (
 	AttrCheckin   AttrDirection = iota // the working tree, else the index
-	AttrCheckout                       // the index, else the working tree
 	AttrIndexOnly                      // the index (or the tree that Blob reads) alone
 )
 
@@ -211,43 +210,29 @@ func (a *Attributes) dirFrame(dir string) *attrFrame {
 	return f
 }
 
+// readDir reads the file of one directory; nil if there is none.
 func (a *Attributes) readDir(dir string) *attrFrame {
-	name := dir + ".gitattributes"
-	fromFile := func() *attrFrame {
+	name, top := dir+".gitattributes", dir == ""
+	if a.src.Direction == AttrCheckin {
 		if a.src.Root == "" {
 			return nil
 		}
-		return a.readFile(a.src.Root+"/"+name, dir, name, dir == "", noFollow)
-	}
-	fromIndex := func() *attrFrame {
-		if a.src.Blob == nil {
-			return nil
-		}
-		data, ok := a.src.Blob(name)
-		if !ok {
-			return nil
-		}
-		if len(data) >= attrMaxFile {
-			a.report("warning: ignoring overly large gitattributes blob '%s'", name)
-			return nil
-		}
-		return a.parse(data, dir, name, dir == "")
-	}
-	order := []func() *attrFrame{fromFile, fromIndex}
-	switch {
-	case a.src.Direction == AttrIndexOnly:
-		order = order[1:]
-	case a.src.Root == "":
-		return nil
-	case a.src.Direction == AttrCheckout:
-		order[0], order[1] = order[1], order[0]
-	}
-	for _, read := range order {
-		if f := read(); f != nil {
+		if f := a.readFile(a.src.Root+"/"+name, dir, name, top, noFollow); f != nil {
 			return f
 		}
 	}
-	return nil
+	if a.src.Blob == nil {
+		return nil
+	}
+	data, ok := a.src.Blob(name)
+	switch {
+	case !ok:
+		return nil
+	case len(data) >= attrMaxFile:
+		a.report("warning: ignoring overly large gitattributes blob '%s'", name)
+		return nil
+	}
+	return a.parse(data, dir, name, top)
 }
 
 func (a *Attributes) report(format string, args ...any) {

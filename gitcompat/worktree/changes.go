@@ -35,8 +35,6 @@ type ChangeOptions struct {
 	Seen     []Match // raised for elements of Pathspec that match an entry
 	// RacyIsDirty counts a racy entry as modified without reading its file.
 	RacyIsDirty bool
-	// Match takes further options, as index.Match does.
-	Match index.MatchOptions
 }
 
 // Changes compares the index with the working tree, in the order of the
@@ -60,9 +58,9 @@ func (t *Tree) Changes(x *index.Index, o ChangeOptions) []FileChange {
 		}
 		picked = append(picked, FileChange{Entry: e, Kind: kind})
 	}
-	match := o.Match
+	var match index.MatchOptions
 	if o.RacyIsDirty {
-		match |= index.RacyIsDirty
+		match = index.RacyIsDirty
 	}
 	x.MatchBasic(&index.Entry{}, &index.FileStat{}) // from here on matching only reads
 	parallel(len(picked), 256, func(lo, hi int) {

@@ -296,7 +296,7 @@ func (c *Converter) ToWorktree(cv *Conversion, path string, src []byte, o Conver
 	}
 	src = c.crlfToWorktree(cv, src)
 	if cv.encoding != "" && len(src) > 0 {
-		out, err := Reencode(src, cv.encoding, "UTF-8")
+		out, err := reencode(src, cv.encoding, "UTF-8")
 		if err != nil {
 			o.report("error: failed to encode '%s' from UTF-8 to %s", path, cv.encoding)
 		} else {

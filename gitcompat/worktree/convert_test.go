@@ -108,10 +108,10 @@ func TestReencode(t *testing.T) {
 		{"UTF-16BE-BOM", "a", "\xfe\xff\x00a"}, {"utf32be", "a", "\x00\x00\x00a"}, {"UTF-16", "a", "\xff\xfea\x00"},
 		{"ISO-8859-1", "ä", "\xe4"}, {"latin1", "ä", "\xe4"}, {"SHIFT-JIS", "ハロー", "\x83\x6e\x83\x8d\x81\x5b"}, {"CP1252", "€", "\x80"}, {"koi8-r", "Я", "\xf1"}, {"us-ascii", "a", "a"},
 	} {
-		if out, err := Reencode([]byte(c.text), c.enc, "UTF-8"); err != nil || string(out) != c.bytes {
+		if out, err := reencode([]byte(c.text), c.enc, "UTF-8"); err != nil || string(out) != c.bytes {
 			t.Errorf("to %s: %q, %v", c.enc, out, err)
 		}
-		if out, err := Reencode([]byte(c.bytes), "UTF-8", c.enc); err != nil || string(out) != c.text {
+		if out, err := reencode([]byte(c.bytes), "UTF-8", c.enc); err != nil || string(out) != c.text {
 			t.Errorf("from %s: %q, %v", c.enc, out, err)
 		}
 	}
@@ -119,7 +119,7 @@ func TestReencode(t *testing.T) {
 		{"UTF-8", "UTF-16LE", "a"}, {"UTF-8", "UTF-16LE", "\x00\xd8a\x00"}, {"UTF-8", "UTF-32LE", "\x00\x00\x11\x00"}, {"ISO-8859-1", "UTF-8", "€"},
 		{"ascii", "UTF-8", "ä"}, {"UTF-8", "garbage", "a"}, {"UTF-16LE", "UTF-8", "\xff"}, {"UTF-8", "SHIFT-JIS", "\xff\xff"},
 	} {
-		if out, err := Reencode([]byte(c.data), c.to, c.from); err == nil {
+		if out, err := reencode([]byte(c.data), c.to, c.from); err == nil {
 			t.Errorf("%q from %s to %s: %q, wanted an error", c.data, c.from, c.to, out)
 		}
 	}
@@ -129,9 +129,9 @@ func FuzzReencode(f *testing.F) {
 	f.Add("UTF-16", "\xff\xfea\x00")
 	f.Add("SHIFT-JIS", "\x83\x6e")
 	f.Fuzz(func(t *testing.T, enc, data string) {
-		text, err := Reencode([]byte(data), "UTF-8", enc)
+		text, err := reencode([]byte(data), "UTF-8", enc)
 		if err == nil && strings.HasPrefix(enc, "UTF-16") {
-			if _, err := Reencode(text, enc, "UTF-8"); err != nil {
+			if _, err := reencode(text, enc, "UTF-8"); err != nil {
 				t.Errorf("%s does not go back: %v", enc, err)
 			}
 		}

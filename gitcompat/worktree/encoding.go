@@ -122,9 +122,9 @@ func unicodeOf(name string) (unicodeForm, bool) {
 	return f, true
 }
 
-// Reencode converts data between encodings, as strictly as iconv: what can't
+// reencode converts data between encodings, as strictly as iconv: what can't
 // be expressed, or isn't valid, is an error.
-func Reencode(data []byte, to, from string) ([]byte, error) {
+func reencode(data []byte, to, from string) ([]byte, error) {
 	text := data
 	if isUTF8Name(from) {
 		if !utf8.Valid(data) {
@@ -274,7 +274,7 @@ func (c *Converter) encodeToGit(cv *Conversion, path string, src []byte, o Conve
 	if err := checkBOM(path, enc, src, o); err != nil {
 		return soften(src, err, o)
 	}
-	out, err := Reencode(src, "UTF-8", enc)
+	out, err := reencode(src, "UTF-8", enc)
 	if err != nil {
 		return soften(src, fmt.Errorf("failed to encode '%s' from %s to UTF-8", path, enc), o)
 	}
@@ -282,7 +282,7 @@ func (c *Converter) encodeToGit(cv *Conversion, path string, src []byte, o Conve
 		if c.set.Trace {
 			o.report("trace: Checking roundtrip encoding for %s...", enc)
 		}
-		back, err := Reencode(out, enc, "UTF-8")
+		back, err := reencode(out, enc, "UTF-8")
 		if err != nil || !bytes.Equal(back, src) {
 			return nil, fmt.Errorf("encoding '%s' from %s to UTF-8 and back is not the same", path, enc)
 		}

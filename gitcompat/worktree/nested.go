@@ -19,7 +19,7 @@ func IsRepositoryDir(git string) bool {
 	if fi.IsDir() {
 		return isGitDir(git)
 	}
-	dir, err := GitFile(git)
+	dir, err := gitFile(git)
 	if err != nil {
 		// A file that can't be read may be one: better not to look inside.
 		return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EIO)
@@ -29,8 +29,8 @@ func IsRepositoryDir(git string) bool {
 
 var errNotGitFile = errors.New("invalid gitfile format")
 
-// GitFile returns the directory that a gitfile leads to, absolute.
-func GitFile(path string) (string, error) {
+// gitFile returns the directory that a gitfile leads to, absolute.
+func gitFile(path string) (string, error) {
 	fi, err := os.Stat(path)
 	if err != nil {
 		return "", err

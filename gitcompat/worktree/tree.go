@@ -200,7 +200,7 @@ func (t *Tree) Gitlink(path string) (oid.ID, error) {
 	dir := t.abs(strings.TrimRight(path, "/")) + "/.git"
 	if !isDir(dir) {
 		var err error
-		if dir, err = GitFile(dir); err != nil {
+		if dir, err = gitFile(dir); err != nil {
 			return t.Algo.Null(), missing
 		}
 	}

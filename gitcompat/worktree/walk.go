@@ -33,14 +33,8 @@ type WalkOptions struct {
 	// IgnoredMatching lists those that a pattern matches, instead of the
 	// directories that hold nothing else (status --ignored=matching).
 	IgnoredMatching bool
-	// KeepUntracked reports also what is untracked in a directory listed as ignored.
-	KeepUntracked bool
 	// IgnoredAsked lists ignored paths that the pathspec names, for add.
 	IgnoredAsked bool
-	// NoGitlinks walks through the repositories of others as through any directory.
-	NoGitlinks bool
-	// SkipNested passes over the repositories of others.
-	SkipNested bool
 
 	FoldCase bool
 	Report   func(line string) // takes a whole line for stderr; may be nil
@@ -348,9 +342,9 @@ func (w *walker) treatDir(dir string, lo, hi int, excluded bool) treatment {
 			return treatNone
 		}
 	}
-	if (w.o.SkipNested || !w.o.NoGitlinks) && w.nested(dir) {
+	if w.nested(dir) {
 		switch {
-		case w.o.SkipNested || how == MatchLeading:
+		case how == MatchLeading:
 			return treatNone
 		case excluded:
 			return treatExcluded
@@ -400,7 +394,7 @@ func (w *walker) collapse(dir string, lo, hi int, excluded bool) treatment {
 			w.res.Ignored = w.res.Ignored[:nIgnored]
 		}
 	}
-	if w.o.Ignored && !w.o.KeepUntracked {
+	if w.o.Ignored {
 		w.res.Untracked = w.res.Untracked[:nUntracked]
 	}
 	if state == treatNone && !w.o.HideEmpty {

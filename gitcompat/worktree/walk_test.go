@@ -104,7 +104,7 @@ func TestStatusGit(t *testing.T) {
 		{"-unormal", func(o *WalkOptions) { o.CollapseDirs, o.HideEmpty = true, true }},
 		{"-uall", func(o *WalkOptions) {}},
 		{"-unormal --ignored=traditional", func(o *WalkOptions) {
-			o.CollapseDirs, o.HideEmpty, o.Ignored, o.KeepUntracked = true, true, true, false
+			o.CollapseDirs, o.HideEmpty, o.Ignored = true, true, true
 		}},
 		{"-uall --ignored=matching", func(o *WalkOptions) { o.Ignored, o.IgnoredMatching = true, true }},
 		{"-unormal --ignored=matching", func(o *WalkOptions) {
