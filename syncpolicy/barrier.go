@@ -46,6 +46,7 @@ type Barrier struct {
 	mu     sync.Mutex
 	steps  [phases][]*step
 	logs   []*appendix
+	ready  []func() error
 	onEnd  []func(error)
 	open   int
 	staged Component // every component staged so far
@@ -151,6 +152,15 @@ func (b *Barrier) Do(ph Phase, action func() error, dirs ...string) {
 	b.mu.Unlock()
 }
 
+// Prepare registers f to run whenever the barrier is about to harden: it brings
+// files that are staged already, and grew since, into their final form. It may be
+// called more than once, and must not stage.
+func (b *Barrier) Prepare(f func() error) {
+	b.mu.Lock()
+	b.ready = append(b.ready, f)
+	b.mu.Unlock()
+}
+
 // OnEnd registers f to run when the barrier ends: with nil after a Commit that
 // succeeded, else with the error. Locks are released here.
 func (b *Barrier) OnEnd(f func(err error)) {
@@ -226,6 +236,11 @@ type round struct {
 // run is the write protocol: harden all, publish bytes (objects and packs),
 // then the names that refer to them, then remove, then settle.
 func (b *Barrier) run(through Phase, hardenOnly bool) error {
+	for _, f := range b.ready {
+		if err := f(); err != nil {
+			return err
+		}
+	}
 	files := b.toHarden(through)
 	r := &round{b: b, by: noStrategy{}}
 	if !b.policy.idle() {

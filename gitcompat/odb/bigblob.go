@@ -20,6 +20,8 @@ import (
 type bigBlobs struct {
 	mu    sync.Mutex
 	packs []*pack.BlobPack // the last one takes the next blob
+
+	registered bool // with the barrier
 }
 
 // last returns the pack that takes a blob of size bytes; nil if it needs a new one.
@@ -67,9 +69,7 @@ func (t *Transaction) writePacked(size int64, r io.Reader) (oid.ID, error) {
 			return nil
 		}
 		kept = true
-		if err := p.Keep(); err != nil {
-			return err
-		}
+		p.Keep()
 		t.mu.Lock()
 		t.places[id] = inBigPack
 		t.mu.Unlock()
@@ -96,6 +96,10 @@ func (t *Transaction) beginBig(s *store) (*pack.BlobPack, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !t.big.registered {
+		t.big.registered = true
+		t.b.Prepare(t.finishBig)
+	}
 	t.big.packs = append(t.big.packs, p)
 	stage := func(c syncpolicy.Component, path, ext string) error {
 		f, err := t.fsys.OpenFile(path, os.O_RDONLY, 0)
@@ -109,6 +113,18 @@ func (t *Transaction) beginBig(s *store) (*pack.BlobPack, error) {
 		return nil, err
 	}
 	return p, stage(syncpolicy.PackMetadata, p.Index(), ".idx")
+}
+
+// finishBig makes the packs whole, before they are hardened.
+func (t *Transaction) finishBig() error {
+	t.big.mu.Lock()
+	defer t.big.mu.Unlock()
+	for _, p := range t.big.packs {
+		if err := p.Finish(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // publishBig publishes one of the two files; the index comes last.

@@ -16,8 +16,8 @@ import (
 )
 
 // A BlobPack is a pack to which big blobs are appended one by one, each as a
-// stream and none as a delta. After each Keep its two files are a valid pack and
-// its index, which only want their names. It is for one goroutine, but for Reader.
+// stream and none as a delta. After Finish its two files are a valid pack and its
+// index, which only want their names. It is for one goroutine, but for Reader.
 type BlobPack struct {
 	f, idx *vfs.File
 	t      table
@@ -25,12 +25,15 @@ type BlobPack struct {
 	sum    hash.Hash // of the file so far; good while there is one blob at most
 	next   row       // the blob that was appended last and is neither kept nor dropped
 	id     oid.ID
+	stop   int64 // where it ends
 	trail  []byte
+	dirty  bool // Finish has something to do
+	index  map[oid.ID]int
 }
 
 // NewBlobPack begins a pack in the directory dir, under temporary names.
 func NewBlobPack(fsys *vfs.FS, dir string, algo oid.Algo, level Level) (*BlobPack, error) {
-	p := &BlobPack{t: table{algo: algo, end: headerSize}, sum: algo.NewChecksum()}
+	p := &BlobPack{t: table{algo: algo, end: headerSize}, sum: algo.NewChecksum(), index: map[oid.ID]int{}}
 	var err error
 	if p.f, err = fsys.CreateTemp(dir, "tmp_pack_", 0o444); err != nil {
 		return nil, tempError(dir, "tmp_pack_", err)
@@ -120,34 +123,34 @@ func (p *BlobPack) Append(size int64, r io.Reader, h hash.Hash) error {
 		err = out.Flush()
 	}
 	p.next = row{off: p.t.end, size: uint64(size), hdr: uint8(len(head)), kind: kindBlob, typ: kindBlob, crc: crc.Sum32()}
-	p.id = p.t.algo.FromHash(h)
+	p.id, p.stop = p.t.algo.FromHash(h), dst.off
 	return err
 }
 
 // Drop takes away what was appended last.
 func (p *BlobPack) Drop() error {
-	if len(p.t.rows) > 0 {
-		return p.finish()
+	if len(p.t.rows) == 0 {
+		p.sum.Reset()
+		p.sum.Write(blobHeader(1))
 	}
-	p.sum.Reset()
-	p.sum.Write(blobHeader(1))
-	return p.f.Truncate(0)
+	p.dirty = true
+	return p.f.Truncate(p.t.end)
 }
 
 // Keep makes what was appended last a part of the pack.
-func (p *BlobPack) Keep() error {
-	st, err := p.f.Stat()
-	if err != nil {
-		return err
-	}
+func (p *BlobPack) Keep() {
 	n := p.t.add(p.next)
 	copy(p.t.raw(n), p.id.Bytes())
-	p.t.end = st.Size()
-	return p.finish()
+	p.index[p.id] = n
+	p.t.end = p.stop
+	p.dirty = true
 }
 
-// finish writes header, trailer and index anew.
-func (p *BlobPack) finish() error {
+// Finish writes header, trailer and index. The pack may grow after it.
+func (p *BlobPack) Finish() error {
+	if !p.dirty || len(p.t.rows) == 0 {
+		return nil
+	}
 	if err := p.f.Truncate(p.t.end); err != nil {
 		return err
 	}
@@ -170,18 +173,18 @@ func (p *BlobPack) finish() error {
 	if err := p.t.writeIndex(&at{f: p.idx}, p.t.sorted(), p.trail, IndexFormat{}); err != nil {
 		return writeError(p.idx, err)
 	}
+	p.dirty = false
 	return nil
 }
 
 // Find returns the size and the offset of a blob.
 func (p *BlobPack) Find(id oid.ID) (size, off int64, ok bool) {
-	for n := range p.t.rows {
-		if p.t.id(n) == id {
-			r := &p.t.rows[n]
-			return int64(r.size), r.off + int64(r.hdr), true
-		}
+	n, ok := p.index[id]
+	if !ok {
+		return 0, 0, false
 	}
-	return 0, 0, false
+	r := &p.t.rows[n]
+	return int64(r.size), r.off + int64(r.hdr), true
 }
 
 // Reader returns the content of a blob at the offset that Find returned. It is
