@@ -23,6 +23,8 @@ type Tree struct {
 	FS      *vfs.FS // for opening the repositories of gitlinks
 	Convert *Converter
 	BigFile int64 // core.bigFileThreshold: above it, what needs no conversion is streamed
+	// Report takes lines for stderr of comparisons, from any goroutine; may be nil.
+	Report func(line string)
 
 	mu sync.Mutex // Convert.Plan is for one goroutine
 }
@@ -250,7 +252,7 @@ func (t *Tree) Differs(e *index.Entry, st *index.FileStat) bool {
 	if err != nil {
 		return true
 	}
-	id, err := t.NewHasher().Hash(e.Name, st, &cv, nil, ConvertOptions{})
+	id, err := t.NewHasher().Hash(e.Name, st, &cv, nil, ConvertOptions{Report: t.Report})
 	return err != nil || id != e.ID
 }
 

@@ -57,7 +57,7 @@ func openFiles(env *Env) (*Files, error) {
 	}
 	f.Tree = &worktree.Tree{
 		Root: env.Repo.WorkTree, Algo: env.Repo.Algo, FS: env.FS, BigFile: int64(big),
-		Convert: worktree.NewConverter(set, f.Attrs),
+		Convert: worktree.NewConverter(set, f.Attrs), Report: env.line,
 	}
 	f.Index.Options.Content = f.Tree.Differs
 	return f, nil
