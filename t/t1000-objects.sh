@@ -183,6 +183,21 @@ test_expect_success 'commit-tree refuses' '
 	GIT_AUTHOR_DATE=nonsense same commit-tree -m x HEAD:
 '
 
+test_expect_success 'mktree' '
+	stock_git ls-tree HEAD >.stdin && same mktree && same mktree --missing && rm .stdin &&
+	stock_git ls-tree -z HEAD >.stdin && same mktree -z && rm .stdin &&
+	{ stock_git ls-tree HEAD | sort -r; echo; stock_git ls-tree HEAD:dir; } >.stdin && same mktree --batch && same mktree && rm .stdin &&
+	with_stdin "" mktree && with_stdin "" mktree --batch &&
+	with_stdin "100644 blob $ZERO_OID\tx\n" mktree &&
+	with_stdin "100644 blob 1111111111111111111111111111111111111111\tx\n" mktree --missing &&
+	with_stdin "160000 commit $(stock_git rev-parse HEAD:a)\tx\n" mktree &&
+	with_stdin "100644 tree $EMPTY_TREE\tx\n" mktree &&
+	with_stdin "100644 blob $EMPTY_TREE\tx\n" mktree &&
+	with_stdin "100644 blob $(stock_git rev-parse HEAD:a)\tx/y\n" mktree &&
+	with_stdin "100644 blob $(stock_git rev-parse HEAD:a)\t\"x\\\\ty\"\n" mktree &&
+	with_stdin "nonsense\n" mktree && with_stdin "100644 blob 12\tx\n" mktree
+'
+
 test_expect_success 'stock git is content with it all' '
 	stock_git fsck --full --strict
 '

@@ -49,6 +49,7 @@ var commands = [...]*Command{
 	cmdInit,
 	cmdInitDB,
 	cmdLsFiles,
+	cmdMktree,
 	cmdPackObjects,
 	cmdPackRefs,
 	cmdPush,
