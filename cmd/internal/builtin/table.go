@@ -55,6 +55,7 @@ var commands = [...]*Command{
 	cmdPush,
 	cmdReadTree,
 	cmdReceivePack,
+	cmdReflog,
 	cmdRevList,
 	cmdRevParse,
 	cmdShowRef,
