@@ -16,13 +16,13 @@ import (
 
 // A stock is a repository in which stock git is run.
 type stock struct {
-	t   *testing.T
+	t   testing.TB
 	git string
 	dir string
 	env []string
 }
 
-func newStock(t *testing.T) *stock {
+func newStock(t testing.TB) *stock {
 	t.Helper()
 	git, err := exec.LookPath("git")
 	if err != nil {
