@@ -63,4 +63,4 @@ func Alive(pid int) bool {
 
 // LockInode waits for the exclusive advisory lock of the open file f; Close
 // gives it back, and so does death.
-func (f *File) LockInode() error { return unix.Flock(int(f.f.Fd()), unix.LOCK_EX) }
+func (f *File) LockInode() error { return unix.Flock(f.f.fd, unix.LOCK_EX) }

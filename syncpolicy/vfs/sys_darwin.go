@@ -22,10 +22,10 @@ func rmdir(name string) error {
 	return nil
 }
 
-func startWriteout(*os.File) error { return nil }
+func startWriteout(*handle) error { return nil }
 
 // writeout: fsync(2) of macOS hands the pages to the device's cache (git's wrapper.c).
-func writeout(f *os.File) error {
+func writeout(f *handle) error {
 	for {
 		err := unix.Fsync(int(f.Fd()))
 		if err != unix.EINTR {
@@ -34,12 +34,12 @@ func writeout(f *os.File) error {
 	}
 }
 
-func hardwareFlush(f *os.File) error {
+func hardwareFlush(f *handle) error {
 	_, err := unix.FcntlInt(f.Fd(), unix.F_FULLFSYNC, 0)
 	return pathError("fcntl", f, err)
 }
 
-func pathError(op string, f *os.File, err error) error {
+func pathError(op string, f *handle, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -52,7 +52,7 @@ func syncDir(name string) error {
 		return err
 	}
 	defer f.Close()
-	return hardwareFlush(f)
+	return hardwareFlush(&handle{f})
 }
 
 // syncFS: sync(2) of macOS does not wait, so a full flush of the directory,

@@ -35,22 +35,22 @@ func ignoringEINTR(call func() error) error {
 	}
 }
 
-func startWriteout(f *os.File) error {
-	return onFd(f, "sync_file_range", func(fd int) error {
+func startWriteout(h *handle) error {
+	return onFd(h, "sync_file_range", func(fd int) error {
 		return unix.SyncFileRange(fd, 0, 0, unix.SYNC_FILE_RANGE_WRITE)
 	})
 }
 
 // writeout is git's: one call, not retried (wrapper.c, git_fsync).
-func writeout(f *os.File) error {
-	return onFd(f, "sync_file_range", func(fd int) error {
+func writeout(h *handle) error {
+	return onFd(h, "sync_file_range", func(fd int) error {
 		return unix.SyncFileRange(fd, 0, 0,
 			unix.SYNC_FILE_RANGE_WAIT_BEFORE|unix.SYNC_FILE_RANGE_WRITE|unix.SYNC_FILE_RANGE_WAIT_AFTER)
 	})
 }
 
-func hardwareFlush(f *os.File) error {
-	return onFd(f, "fsync", func(fd int) error {
+func hardwareFlush(h *handle) error {
+	return onFd(h, "fsync", func(fd int) error {
 		return ignoringEINTR(func() error { return unix.Fsync(fd) })
 	})
 }
@@ -75,10 +75,6 @@ func withDir(name, op string, call func(fd int) error) error {
 	return nil
 }
 
-func onFd(f *os.File, op string, call func(fd int) error) error {
-	// Fd is cheap for regular files, which are never in non-blocking mode.
-	if err := call(int(f.Fd())); err != nil {
-		return &os.PathError{Op: op, Path: f.Name(), Err: err}
-	}
-	return nil
+func onFd(h *handle, op string, call func(fd int) error) error {
+	return h.wrap(op, call(h.fd))
 }

@@ -7,12 +7,12 @@ import (
 	"os"
 )
 
-func rename(old, new string) error   { return os.Rename(old, new) }
-func unlink(name string) error       { return os.Remove(name) }
-func rmdir(name string) error        { return os.Remove(name) }
-func startWriteout(*os.File) error   { return nil }
-func writeout(*os.File) error        { return errors.ErrUnsupported }
-func hardwareFlush(f *os.File) error { return f.Sync() }
+func rename(old, new string) error  { return os.Rename(old, new) }
+func unlink(name string) error      { return os.Remove(name) }
+func rmdir(name string) error       { return os.Remove(name) }
+func startWriteout(*handle) error   { return nil }
+func writeout(*handle) error        { return errors.ErrUnsupported }
+func hardwareFlush(f *handle) error { return f.Sync() }
 
 func syncDir(name string) error {
 	f, err := os.Open(name)

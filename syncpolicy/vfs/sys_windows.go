@@ -10,11 +10,11 @@ func rename(old, new string) error { return os.Rename(old, new) }
 func unlink(name string) error     { return os.Remove(name) }
 func rmdir(name string) error      { return os.Remove(name) }
 
-func startWriteout(*os.File) error { return nil }
+func startWriteout(*handle) error { return nil }
 
 // writeout is NtFlushBuffersFileEx with FLUSH_FLAGS_FILE_DATA_SYNC_ONLY's
 // sibling 1, data only, as git's compat/win32/flush.c.
-func writeout(f *os.File) error {
+func writeout(f *handle) error {
 	var status windows.IO_STATUS_BLOCK
 	proc := windows.NewLazySystemDLL("ntdll.dll").NewProc("NtFlushBuffersFileEx")
 	if err := proc.Find(); err != nil {
@@ -26,7 +26,7 @@ func writeout(f *os.File) error {
 	return nil
 }
 
-func hardwareFlush(f *os.File) error { return f.Sync() }
+func hardwareFlush(f *handle) error { return f.Sync() }
 
 // syncDir: NTFS and ReFS journal names in order, and a directory cannot be
 // flushed by an ordinary user; the flush of a file carries them.

@@ -91,7 +91,7 @@ const writing = os.O_WRONLY | os.O_RDWR | os.O_CREATE | os.O_TRUNC | os.O_APPEND
 func (fsys *FS) OpenFile(name string, flag int, perm fs.FileMode) (*File, error) {
 	f := &File{fsys: fsys, name: name, ro: flag&writing == 0, append: flag&os.O_APPEND != 0}
 	open := func() (err error) {
-		f.f, err = os.OpenFile(name, flag, perm)
+		f.f, err = openHandle(name, flag, perm)
 		return err
 	}
 	var err error
@@ -192,7 +192,7 @@ func (fsys *FS) SyncFS(name string) error {
 // A File is an open file.
 type File struct {
 	fsys   *FS
-	f      *os.File
+	f      *handle
 	name   string
 	off    int64 // where the next Write goes, for the Hook
 	ro     bool
