@@ -177,7 +177,7 @@ func normalizeMessage(message string) string {
 // Logs returns the names of the refs that have a reflog, in order.
 func (s *Store) Logs() ([]string, error) {
 	var names []string
-	for _, dir := range s.logDirs() {
+	for i, dir := range s.logDirs() {
 		err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 			if err != nil {
 				if missing(err) {
@@ -187,7 +187,11 @@ func (s *Store) Logs() ([]string, error) {
 			}
 			if d.Type().IsRegular() && refname.Check(d.Name(), refname.AllowOneLevel) {
 				rel, _ := filepath.Rel(dir, path)
-				names = append(names, filepath.ToSlash(rel))
+				name := filepath.ToSlash(rel)
+				if owner, _, _ := refname.Worktree(name); i > 0 && owner != refname.Shared {
+					return nil // the main worktree's
+				}
+				names = append(names, name)
 			}
 			return nil
 		})

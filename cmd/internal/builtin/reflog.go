@@ -49,7 +49,11 @@ func runReflog(env *Env, argv []string) Status {
 }
 
 func reflogExists(store *refs.Store, argv []string) Status {
-	if len(argv) != 1 || strings.HasPrefix(argv[0], "-") {
+	literal := len(argv) > 0 && (argv[0] == "--" || argv[0] == "--end-of-options")
+	if literal {
+		argv = argv[1:]
+	}
+	if len(argv) != 1 || !literal && strings.HasPrefix(argv[0], "-") {
 		return UsageLine("git reflog exists <ref>")
 	}
 	if !refname.Check(argv[0], refname.AllowOneLevel) {
