@@ -51,6 +51,7 @@ type Lock struct {
 	path   string
 	f      *vfs.File // nil once closed, staged or rolled back
 	pid    bool      // the side file is there
+	staged bool      // the Barrier has it
 	done   bool
 }
 
@@ -155,20 +156,21 @@ func (l *Lock) Close() error {
 func (l *Lock) Stage(b *syncpolicy.Barrier, ph syncpolicy.Phase, c syncpolicy.Component) error {
 	f := l.f
 	l.f = nil
+	l.staged = true
 	if f == nil {
 		// Closed meanwhile, to let a hook change it.
 		var err error
 		if f, err = l.locker.FS.OpenFile(l.LockPath(), os.O_RDWR, 0); err != nil {
-			l.Rollback()
+			l.release()
 			return err
 		}
 	}
-	return b.StageFunc(ph, c, f, l.publish, l.Rollback, filepath.Dir(l.path))
+	return b.StageFunc(ph, c, f, l.publish, l.release, filepath.Dir(l.path))
 }
 
 func (l *Lock) publish() error {
 	if err := l.locker.FS.Rename(l.LockPath(), l.path); err != nil {
-		l.Rollback()
+		l.release()
 		return err
 	}
 	l.done = true
@@ -178,8 +180,15 @@ func (l *Lock) publish() error {
 }
 
 // Rollback releases the lock and leaves path as it is. It does nothing after
-// the lock has ended, so it can be deferred.
+// Stage, when the lock is the Barrier's, or after the lock has ended; so it can
+// be deferred.
 func (l *Lock) Rollback() {
+	if !l.staged {
+		l.release()
+	}
+}
+
+func (l *Lock) release() {
 	if l.done {
 		return
 	}
