@@ -2,6 +2,7 @@ package syncpolicy
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -27,6 +28,31 @@ func (b *Barrier) AppendLog(path string, data []byte, created func(path string) 
 	b.staged |= Reflog
 	b.logs = append(b.logs, &appendix{path, data, created, wrap})
 	b.mu.Unlock()
+}
+
+// appended is what takes an entry back while its ref has not changed: the lock
+// of the ref is held, so nobody else has appended since.
+type appended struct {
+	path    string
+	size    int64 // before
+	created bool
+}
+
+// unlog takes the entries back that were appended for refs that will not change
+// after all. What cannot be taken back does no harm: an entry too many.
+func (r *round) unlog() {
+	for i := len(r.logged) - 1; i >= 0; i-- {
+		a := r.logged[i]
+		if a.created {
+			r.b.fsys.Remove(a.path)
+			continue
+		}
+		if f, err := r.b.fsys.OpenFile(a.path, os.O_WRONLY, 0); err == nil {
+			f.Truncate(a.size)
+			f.Close()
+		}
+	}
+	r.logged = nil
 }
 
 // appendLogs runs the steps of phase Reflogs, then appends what was registered.
@@ -69,15 +95,22 @@ func (r *round) appendLogs() ([]*staged, error) {
 
 func (r *round) append(a *appendix) (*vfs.File, error) {
 	fsys := r.b.fsys
+	done := appended{path: a.path}
 	f, err := fsys.OpenFile(a.path, os.O_APPEND|os.O_WRONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		f, err = fsys.OpenFile(a.path, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o666)
 		if err == nil {
+			done.created = true
 			r.touch(filepath.Dir(a.path))
 			if a.created != nil {
 				err = a.created(a.path)
 			}
 		}
+	} else if err == nil {
+		done.size, err = f.Seek(0, io.SeekEnd)
+	}
+	if f != nil {
+		r.logged = append(r.logged, done)
 	}
 	if err == nil {
 		_, err = f.Write(a.data)

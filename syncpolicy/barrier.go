@@ -231,6 +231,8 @@ type round struct {
 	by      strategy
 	changed []string // directories in which names changed since the last order; the last one last
 	packed  bool     // packed-refs was published
+	named   bool     // names that refer to bytes began to be published
+	logged  []appended
 }
 
 // run is the write protocol: harden all, publish bytes (objects and packs),
@@ -241,8 +243,17 @@ func (b *Barrier) run(through Phase, hardenOnly bool) error {
 			return err
 		}
 	}
-	files := b.toHarden(through)
 	r := &round{b: b, by: noStrategy{}}
+	err := r.run(through, hardenOnly)
+	if err != nil && !r.named {
+		r.unlog()
+	}
+	return err
+}
+
+func (r *round) run(through Phase, hardenOnly bool) error {
+	b := r.b
+	files := b.toHarden(through)
 	if !b.policy.idle() {
 		r.by = b.policy.strategyFor(b.dir, len(files))
 	}
@@ -262,6 +273,7 @@ func (b *Barrier) run(through Phase, hardenOnly bool) error {
 			return err
 		}
 	}
+	r.named = through >= PackedRefs
 	if err := r.publish(PackedRefs, min(through, ConfigFile)); err != nil {
 		return err
 	}

@@ -200,6 +200,11 @@ func TestBarrier_faults(t *testing.T) {
 				for _, f := range judge(s, root) {
 					t.Error(f)
 				}
+				if hit := in.Hit(); err != nil && hit != nil && !in.Sticky && (hit.Kind == vfs.OpWriteout || hit.Kind == vfs.OpSync) {
+					if _, err := os.Stat(filepath.Join(root, "logs", "main")); err == nil {
+						t.Error("a log tells of a ref that did not change")
+					}
+				}
 				if !in.Sticky {
 					for _, f := range leftovers(root) {
 						if hit := in.Hit(); hit == nil || !(hit.Kind == vfs.OpRemove && hit.Path == f) {
