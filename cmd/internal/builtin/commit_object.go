@@ -190,6 +190,14 @@ func (c *committer) writeCommit(parents []oid.ID) error {
 		}
 	}
 	b = append(append(b, '\n'), c.message...)
+	if c.signKey != nil {
+		signed, err := signCommit(c.env, b, *c.signKey)
+		if err != nil {
+			c.env.Error(err)
+			return errors.New("failed to write commit object")
+		}
+		b = signed
+	}
 	id, err := c.tx.Write(object.Commit, b)
 	if err != nil {
 		c.env.Error(err)

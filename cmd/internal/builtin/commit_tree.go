@@ -30,6 +30,7 @@ type commitTree struct {
 	db      *odb.DB
 	parents []oid.ID
 	message []byte
+	signKey *string // "": the default key
 }
 
 func (c *commitTree) parser() *parseopt.Parser {
@@ -43,7 +44,7 @@ func (c *commitTree) parser() *parseopt.Parser {
 			parseopt.Callback('p', "", "parent", "a parent of the commit", c.addParent).NoNeg(),
 			parseopt.Callback('m', "", "message", "a paragraph of the message", c.addMessage).NoNeg(),
 			parseopt.Callback('F', "", "file", "read a paragraph of the message from a file", c.addFile).NoNeg(),
-			parseopt.NotNative('S', "gpg-sign", "key-id", "sign the commit").OptArg(""),
+			parseopt.StringP('S', "gpg-sign", &c.signKey, "key-id", "sign the commit").OptArg(""),
 		},
 	}
 }
@@ -146,6 +147,14 @@ func runCommitTree(env *Env, argv []string) Status {
 	data, err := c.content(tree)
 	if err != nil {
 		return Fatal(err)
+	}
+	if c.signKey != nil {
+		if f := foreignSigning(env); f != "" {
+			return NotNative(f)
+		}
+		if data, err = signCommit(env, data, *c.signKey); err != nil {
+			return Failure(1, err)
+		}
 	}
 	b, err := env.Repo.NewBarrier()
 	if err != nil {

@@ -28,6 +28,7 @@ type tagCommand struct {
 	messageGiven                  bool
 	file, cleanup, format         string
 	noSign                        bool
+	signKey                       *string // "": the default key
 }
 
 func (o *tagCommand) parser() *parseopt.Parser {
@@ -46,7 +47,7 @@ func (o *tagCommand) parser() *parseopt.Parser {
 		parseopt.NotNative('e', "edit", "", "edit the message"),
 		parseopt.Callback('s', "sign", "", "sign the tag", o.sign).NoArg(),
 		parseopt.String(0, "cleanup", &o.cleanup, "mode", "how to clean the message up: verbatim, whitespace or strip"),
-		parseopt.NotNative('u', "local-user", "key-id", "sign the tag with this key"),
+		parseopt.StringP('u', "local-user", &o.signKey, "key-id", "sign the tag with this key"),
 		parseopt.Bool('f', "force", &o.force, "replace a tag of that name"),
 		parseopt.Bool(0, "create-reflog", &o.createReflog, "begin a reflog"),
 		parseopt.Group("To list tags"),
@@ -83,10 +84,13 @@ func (o *tagCommand) addMessage(a parseopt.Arg) error {
 }
 
 func (o *tagCommand) sign(a parseopt.Arg) error {
-	if !a.Unset {
-		return &parseopt.NotNativeError{Option: "--sign"}
+	o.noSign = a.Unset
+	switch {
+	case a.Unset:
+		o.signKey = nil
+	case o.signKey == nil:
+		o.signKey = new(string)
 	}
-	o.noSign = true
 	return nil
 }
 
@@ -106,7 +110,7 @@ func runTag(env *Env, argv []string) Status {
 	if o.mode == 0 && (len(args) == 0 || o.any() || o.lines != -1) {
 		o.mode = 'l'
 	}
-	object := o.annotate || o.messageGiven || o.file != ""
+	object := o.annotate || o.messageGiven || o.file != "" || o.signKey != nil
 	if (object || o.force) && o.mode != 0 {
 		return Fatal(p.UsageError(""))
 	}
@@ -119,7 +123,7 @@ func runTag(env *Env, argv []string) Status {
 		}
 		return o.deleteTags(args)
 	}
-	if err := o.refuseSigning(object); err != nil {
+	if object, err = o.decideSigning(object); err != nil {
 		return Fatal(err)
 	}
 	return o.create(args, object)
@@ -145,18 +149,26 @@ func (o *tagCommand) onlyInList() string {
 	return ""
 }
 
-// refuseSigning leaves tags that the configuration wants signed to real git.
-func (o *tagCommand) refuseSigning(object bool) error {
+// decideSigning looks whether the configuration wants the tag signed, and
+// returns whether it is to be an object.
+func (o *tagCommand) decideSigning(object bool) (bool, error) {
 	for _, key := range []string{"tag.gpgsign", "tag.forcesignannotated"} {
 		on, err := o.env.Config.Bool(key, false)
 		if err != nil {
-			return err
+			return object, err
 		}
-		if on && (key == "tag.gpgsign" && !o.noSign || key != "tag.gpgsign" && object && !o.annotate) {
-			return &parseopt.NotNativeError{Option: key}
+		wanted := key == "tag.gpgsign" && !o.noSign || key != "tag.gpgsign" && object && !o.annotate
+		if on && wanted && o.signKey == nil {
+			o.signKey = new(string)
 		}
 	}
-	return nil
+	if o.signKey == nil {
+		return object, nil
+	}
+	if f := foreignSigning(o.env); f != "" {
+		return true, &parseopt.NotNativeError{Option: f}
+	}
+	return true, nil
 }
 
 // refuseColumns leaves lists that the configuration wants in columns to real git.

@@ -99,6 +99,14 @@ func (o *tagCommand) createObject(c refs.Change, id oid.ID, name, target, messag
 		return id, err
 	}
 	content := fmt.Sprintf("object %s\ntype %s\ntag %s\ntagger %s\n\n%s", id, typ, name, tagger, message)
+	if o.signKey != nil {
+		signature, err := signBuffer(o.env, []byte(content), *o.signKey)
+		if err != nil {
+			o.env.Error(err)
+			return id, errors.New("unable to sign the tag")
+		}
+		content += string(signature)
+	}
 	b, err := o.env.Repo.NewBarrier()
 	if err != nil {
 		return id, err
