@@ -50,10 +50,15 @@ func (p *Policy) Strategy(fsys vfs.Filesystem, n int) (name, reason string) {
 		return "journal", "tmpfs does not survive a power cut; flushes cost nothing"
 	case fsys.Type == "nfs" || fsys.Type == "cifs" || fsys.Type == "fuse":
 		return "fsync", "a server decides when " + fsys.Type + " writes; only a flush of each file reaches it"
-	case n > manyFiles:
-		return "syncfs", fsys.Type + " does not order data before names, and there are many files"
 	}
-	return "fsync", fsys.Type + " does not order data before names, and there are few files"
+	name = fsys.Type
+	if fsys.NoJournal {
+		name += " without a journal"
+	}
+	if n > manyFiles {
+		return "syncfs", name + " does not order data before names, and there are many files"
+	}
+	return "fsync", name + " does not order data before names, and there are few files"
 }
 
 func (p *Policy) strategyFor(dir string, n int) strategy {
