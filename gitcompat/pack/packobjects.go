@@ -247,8 +247,7 @@ func (p *packer) report(err error) {
 }
 
 // reuseDeltas decides which stored deltas are sent as they are: those whose base
-// is stored in the same pack, so that there can be no cycle, and is sent, too, or
-// at the receiver.
+// is sent, too, or at the receiver.
 func (p *packer) reuseDeltas() {
 	type place struct {
 		pack uint16
@@ -278,34 +277,47 @@ func (p *packer) reuseDeltas() {
 			p.report(err)
 			continue
 		}
-		if n, ok := places[place{obj.pack, off}]; ok {
+		n, ok := places[place{obj.pack, off}]
+		if !ok { // the base may have been found in another pack
+			at, _, err := in.extent(off)
+			if err != nil {
+				p.report(err)
+				continue
+			}
+			n, ok = p.byID[in.idx.ID(at)]
+		}
+		if ok {
 			obj.from, obj.reuse, p.objs[n].kids = n+1, true, true
 		}
 	}
-	if p.o.Depth > 0 {
-		p.limitDepth()
-	}
+	p.limitChains()
 }
 
-// limitDepth breaks stored chains that are longer than wanted.
-func (p *packer) limitDepth() {
+// limitChains breaks stored chains that are longer than wanted, and the cycles
+// that deltas of different packs can form.
+func (p *packer) limitChains() {
+	const onChain = 1<<16 - 1
+	limit := p.o.Depth
+	if limit == 0 {
+		limit = onChain - 1
+	}
 	var chain []int32
 	for i := range p.objs {
 		n := int32(i)
 		for ; p.objs[n].reuse && p.objs[n].depth == 0; n = p.objs[n].from - 1 {
+			p.objs[n].depth = onChain
 			chain = append(chain, n)
-			if len(chain) > len(p.objs) {
-				break // a cycle: the pack is corrupt
-			}
 		}
-		depth := p.objs[n].depth
+		depth := int(p.objs[n].depth)
+		if depth == onChain { // a cycle: its last link goes
+			depth = limit
+		}
 		for ; len(chain) > 0; chain = chain[:len(chain)-1] {
 			obj := &p.objs[chain[len(chain)-1]]
-			if depth++; int(depth) > p.o.Depth {
+			if depth++; depth > limit {
 				obj.from, obj.reuse, depth = 0, false, 0
-				continue
 			}
-			obj.depth = depth
+			obj.depth = uint16(depth)
 		}
 	}
 }

@@ -236,3 +236,44 @@ func TestPackDamagedSource(t *testing.T) {
 		f.WriteAt(b[:], off+6)
 	}
 }
+
+// pairPack indexes a pack of two blobs, the second a delta of the first.
+func pairPack(t *testing.T, base, of []byte) *Pack {
+	t.Helper()
+	delta := newDeltaIndex(nil, base).make(nil, of, 1<<20)
+	first := append(appendEntryHeader(nil, kindBlob, uint64(len(base))), deflated(base)...)
+	second := appendOfsBase(appendEntryHeader(nil, kindOfsDelta, uint64(len(delta))), uint64(len(first)))
+	dir := t.TempDir()
+	res, err := indexInto(t, dir, seal(2, append(first, append(second, deflated(delta)...)...)), IndexOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return openPack(t, filepath.Join(dir, "pack-"+res.Checksum.String()))
+}
+
+// Each of two objects is stored as a delta of the other, in another pack.
+func TestPackBreaksCycles(t *testing.T) {
+	t.Parallel()
+	a := bytes.Repeat([]byte("0123456789abcdef-"), 100)
+	b := append(bytes.Clone(a), "and more"...)
+	idA, idB := oid.SHA1.Sum("blob", a), oid.SHA1.Sum("blob", b)
+	deltaA, deltaB := pairPack(t, b, a), pairPack(t, a, b)
+	o := source(deltaA, PackOptions{OfsDelta: true, Stored: func(id oid.ID) (*Pack, int64, bool) {
+		if id == idA {
+			return storedIn(deltaA)(id)
+		}
+		return storedIn(deltaB)(id)
+	}})
+	var buf bytes.Buffer
+	res, err := PackObjects(&buf, []Item{{ID: idA}, {ID: idB}}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.ReusedDeltas != 1 {
+		t.Errorf("%+v", res)
+	}
+	var h heap
+	if _, err := h.unpack(buf.Bytes(), UnpackOptions{}); err != nil || len(h.objects) != 2 {
+		t.Error(len(h.objects), err)
+	}
+}

@@ -22,6 +22,21 @@ var cmdPackObjects = &Command{
 	Setup:   NeedRepo,
 	Run:     runPackObjects,
 	Options: func() *parseopt.Parser { return new(packObjects).parser() },
+	NotNative: []string{
+		"--cruft", "--delta-islands", "--exclude-promisor-objects", "--honor-pack-keep", "--incremental", "--keep-unreachable", "--local",
+		"--name-hash-version=2", "--pack-loose-unreachable", "--path-walk", "--write-bitmap-index",
+	},
+}
+
+// onlyNegated is a switch that only real git implements; its --no- form asks for
+// what is done anyway.
+func onlyNegated(long, help string) parseopt.Option {
+	return parseopt.Callback(0, long, "", help, func(a parseopt.Arg) error {
+		if a.Unset {
+			return nil
+		}
+		return NotNative("--" + long).Err
+	}).NoArg()
 }
 
 // packObjects is one run of the command.
@@ -53,8 +68,8 @@ func (p *packObjects) parser() *parseopt.Parser {
 			parseopt.Bool(0, "all-progress-implied", &p.allImplied, "--all-progress where progress is printed"),
 			parseopt.String(0, "index-version", &p.index, "<version>[,<offset>]", "write the index in this format").Literal().NoNeg(),
 			parseopt.NotNative(0, "max-pack-size", "n", "split the output into packs of this size"),
-			parseopt.NotNative(0, "local", "", "leave out what alternates have"),
-			parseopt.NotNative(0, "incremental", "", "leave out what is packed"),
+			onlyNegated("local", "leave out what alternates have"),
+			onlyNegated("incremental", "leave out what is packed"),
 			parseopt.Integer(0, "window", &p.window, "try this many objects as delta bases"),
 			parseopt.NotNative(0, "window-memory", "n", "limit the memory of the window"),
 			parseopt.Integer(0, "depth", &p.depth, "limit the length of delta chains"),
@@ -71,27 +86,27 @@ func (p *packObjects) parser() *parseopt.Parser {
 			parseopt.NotNative(0, "stdin-packs", "", "standard input holds names of packs"),
 			parseopt.Bool(0, "stdout", &p.stdout, "write the pack to standard output"),
 			parseopt.Bool(0, "include-tag", &p.includeTag, "pack the tags of what is packed"),
-			parseopt.NotNative(0, "keep-unreachable", "", "pack what nothing reaches"),
-			parseopt.NotNative(0, "pack-loose-unreachable", "", "pack loose objects that nothing reaches"),
+			onlyNegated("keep-unreachable", "pack what nothing reaches"),
+			onlyNegated("pack-loose-unreachable", "pack loose objects that nothing reaches"),
 			parseopt.NotNative(0, "unpack-unreachable", "", "write loose what nothing reaches"),
-			parseopt.NotNative(0, "cruft", "", "make a cruft pack"),
+			onlyNegated("cruft", "make a cruft pack"),
 			parseopt.NotNative(0, "cruft-expiration", "time", "drop cruft that is older"),
 			parseopt.Bool(0, "sparse", &p.sparse, "look at fewer trees of the other side"),
 			parseopt.Bool(0, "thin", &p.thin, "make deltas of what the other side has"),
-			parseopt.NotNative(0, "path-walk", "", "walk path by path"),
+			onlyNegated("path-walk", "walk path by path"),
 			parseopt.Bool(0, "shallow", &p.shallow, "make a pack for a shallow fetch"),
-			parseopt.NotNative(0, "honor-pack-keep", "", "leave out packs with a .keep file"),
+			onlyNegated("honor-pack-keep", "leave out packs with a .keep file"),
 			parseopt.NotNative(0, "keep-pack", "name", "leave out this pack"),
 			parseopt.Integer(0, "compression", &p.compression, "compression level of the pack"),
 			parseopt.Bool(0, "keep-true-parents", &p.grafts, "look behind grafts"),
 			parseopt.Bool(0, "use-bitmap-index", &p.bitmap, "count objects by a bitmap if there is one"),
-			parseopt.NotNative(0, "write-bitmap-index", "", "write a bitmap beside the index"),
+			onlyNegated("write-bitmap-index", "write a bitmap beside the index"),
 			parseopt.NotNative(0, "write-bitmap-index-quiet", "", "write a bitmap if possible").Hidden(),
 			parseopt.NotNative(0, "filter", "args", "leave out some objects"),
 			parseopt.NotNative(0, "missing", "action", "what to do about missing objects").NoNeg(),
-			parseopt.NotNative(0, "exclude-promisor-objects", "", "leave out what a promisor has"),
+			onlyNegated("exclude-promisor-objects", "leave out what a promisor has"),
 			parseopt.NotNative(0, "exclude-promisor-objects-best-effort", "", "the same, if it is known"),
-			parseopt.NotNative(0, "delta-islands", "", "keep deltas inside islands"),
+			onlyNegated("delta-islands", "keep deltas inside islands"),
 			parseopt.NotNative(0, "uri-protocol", "protocol", "send some blobs by address"),
 			parseopt.Callback(0, "name-hash-version", "n", "how names are hashed", nameHashVersion),
 		},
@@ -162,6 +177,9 @@ func (p *packObjects) options() (err error) {
 		return errors.New("--thin cannot be used to build an indexable pack")
 	}
 	p.o.Window, p.o.Depth, p.o.Threads = max(p.window, 0), max(p.depth, 0), p.threads
+	if p.o.Depth == 0 {
+		p.reuseDelta = false
+	}
 	p.o.OfsDelta, p.o.NoReuse, p.o.NoReuseDelta = p.ofsDelta, !p.reuseObject, !p.reuseDelta
 	return nil
 }
