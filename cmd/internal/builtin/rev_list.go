@@ -21,9 +21,9 @@ var cmdRevList = &Command{
 	Run:   runRevList,
 	NotNative: []string{
 		"--alternate-refs", "--ancestry-path", "--author", "--bisect", "--boundary", "--cherry", "--cherry-mark", "--cherry-pick",
-		"--children", "--committer", "--disk-usage", "--exclude-hidden", "--filter", "--full-history", "--graph", "--grep",
+		"--children", "--committer", "--disk-usage", "--filter", "--full-history", "--graph", "--grep",
 		"--header", "--in-commit-order", "--indexed-objects", "--maximal-only", "--merge", "--missing", "--no-walk=unsorted",
-		"--object-names", "--oneline", "--pretty", "--reflog", "--remove-empty", "--show-pulls", "--show-signature",
+		"--oneline", "--pretty", "--reflog", "--remove-empty", "--show-pulls", "--show-signature",
 		"--simplify-by-decoration", "--simplify-merges", "--sparse", "--timestamp", "--unpacked", "--use-bitmap-index",
 		"--walk-reflogs", "-z", "<path>",
 	},
@@ -36,14 +36,14 @@ type revList struct {
 	req  revision.Request
 	opts revision.ArgOptions
 
-	exclude      []string
+	exclude      refExclusions
 	given        bool // revisions were asked for, even if there are none
 	stdin        bool
 	dashdash     bool
 	endOfOptions bool
 
 	count, quiet, parents, leftRight bool
-	abbrev                           bool
+	abbrev, noNames                  bool
 	left, right                      int
 }
 
@@ -131,6 +131,12 @@ func (p *revList) option(arg string, rest []string) ([]string, error) {
 	if p.flag(arg) {
 		return rest, nil
 	}
+	if (name == "--glob" || name == "--exclude") && !has {
+		if len(rest) == 0 {
+			return rest, fmt.Errorf("Option '%s' requires a value", name[2:])
+		}
+		value, rest, has = rest[0], rest[1:], true
+	}
 	if done, err := p.refOption(name, value, has); done {
 		return rest, err
 	}
@@ -201,6 +207,10 @@ func (p *revList) flag(arg string) bool {
 		p.abbrev = true
 	case "--no-abbrev-commit":
 		p.abbrev = false
+	case "--object-names":
+		p.noNames = false
+	case "--no-object-names":
+		p.noNames = true
 	case "--end-of-options":
 		p.endOfOptions = true
 	default:
@@ -268,8 +278,13 @@ func (p *revList) refOption(name, value string, has bool) (bool, error) {
 		if !has {
 			return false, nil
 		}
-		p.exclude = append(p.exclude, value)
+		p.exclude.patterns = append(p.exclude.patterns, value)
 		return true, nil
+	case "--exclude-hidden":
+		if !has {
+			return false, nil
+		}
+		return true, p.exclude.hide(p.env, value)
 	case "--all":
 		if has {
 			return false, nil
@@ -288,14 +303,23 @@ func (p *revList) refOption(name, value string, has bool) (bool, error) {
 	default:
 		return false, nil
 	}
+	exclude := p.exclude
+	trim := prefix
+	switch name {
+	case "--all":
+		trim = ""
+	case "--branches", "--tags", "--remotes":
+		if err := exclude.refuse(name); err != nil {
+			return true, err
+		}
+	}
 	if has {
 		match, prefix = refGlob(prefix, value), "refs/"
 	}
 	p.given = true
-	exclude := p.exclude
-	p.exclude = nil
-	err := eachRef(p.env, prefix, match, exclude, p.addRef)
-	if err == nil && name == "--all" && !excluded("HEAD", exclude) {
+	p.exclude = refExclusions{}
+	err := eachRefBut(p.env, prefix, trim, match, exclude, p.addRef)
+	if err == nil && name == "--all" && !exclude.excludes("HEAD", "HEAD") {
 		err = p.addHead()
 	}
 	return true, err
@@ -320,7 +344,7 @@ func (p *revList) addHead() error {
 
 // readStdin reads revisions, and since git 2.42 options for refs, one a line.
 func (p *revList) readStdin() error {
-	saved := p.opts.Not
+	saved, end := p.opts.Not, false
 	p.opts.Not = false
 	in := bufio.NewReaderSize(p.env.Stdin, 64<<10)
 	for {
@@ -335,14 +359,19 @@ func (p *revList) readStdin() error {
 				break
 			}
 			continue
+		case line == "--end-of-options" && !end:
+			end = true
 		case line == "--":
 			if rest, rerr := in.ReadString('\n'); rest != "" || rerr != io.EOF {
 				return NotNative("<path>").Err
 			}
-		case line == "--not":
+		case line == "--not" && !end:
 			p.opts.Not = !p.opts.Not
-		case line[0] == '-':
+		case line[0] == '-' && !end:
 			name, value, has := strings.Cut(line, "=")
+			if (name == "--glob" || name == "--exclude") && !has {
+				return fmt.Errorf("Option '%s' requires a value", name)
+			}
 			done, err := p.refOption(name, value, has)
 			if !done && err == nil {
 				err = fmt.Errorf("invalid option '%s' in --stdin mode", line)
@@ -377,8 +406,6 @@ func (p *revList) run() error {
 	switch {
 	case p.req.LeftOnly && p.req.RightOnly:
 		return errors.New("options '--left-only' and '--right-only' cannot be used together")
-	case p.count && p.req.Objects:
-		return NotNative("--count").Err
 	case p.req.Reverse && p.req.Edges, p.req.NoWalk && p.req.Objects:
 		return NotNative("--objects").Err
 	}
@@ -400,7 +427,7 @@ func (p *revList) run() error {
 }
 
 func (p *revList) show(it *revision.Item) error {
-	if it.Type == object.Commit && !it.Edge {
+	if !it.Edge {
 		if it.Left {
 			p.left++
 		} else {
@@ -422,6 +449,10 @@ func (p *revList) show(it *revision.Item) error {
 			path = path[:i]
 			break
 		}
+	}
+	if p.noNames {
+		p.env.Print(it.ID.String(), "\n")
+		return nil
 	}
 	p.env.Print(it.ID.String(), " ", string(path), "\n")
 	return nil

@@ -16,7 +16,7 @@ import (
 var cmdRevParse = &Command{
 	Name:      "rev-parse",
 	Run:       runRevParse,
-	NotNative: []string{"--parseopt", "--bisect", "--exclude-hidden", "--show-superproject-working-tree", "--output-object-format"},
+	NotNative: []string{"--show-superproject-working-tree", "--output-object-format"},
 }
 
 const revParseUsage = `git rev-parse --parseopt [<options>] -- [<args>...]
@@ -56,7 +56,7 @@ type revParse struct {
 	asIs            int  // 1: paths from here on; 2: after "--"
 	dashdash        bool // "--" comes somewhere
 	endOfOptions    bool
-	exclude         []string
+	exclude         refExclusions
 	relative, canon bool // --path-format
 	revCount        int
 	lastID          oid.ID
@@ -77,7 +77,7 @@ func runRevParse(env *Env, argv []string) Status {
 	if len(argv) > 0 {
 		switch argv[0] {
 		case "--parseopt":
-			return NotNative("--parseopt")
+			return runParseOpt(env, argv[1:])
 		case "--sq-quote":
 			for _, a := range argv[1:] {
 				env.Print(" ", Quote(a))

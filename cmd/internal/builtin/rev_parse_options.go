@@ -16,7 +16,7 @@ func (p *revParse) option(arg string) error {
 	name, value, hasValue := strings.Cut(arg, "=")
 	switch name {
 	case "--git-path", "--default", "--prefix", "--path-format", "--short", "--abbrev-ref", "--disambiguate", "--branches", "--tags",
-		"--remotes", "--glob", "--exclude", "--since", "--after", "--before", "--until", "--show-object-format":
+		"--remotes", "--glob", "--exclude", "--exclude-hidden", "--since", "--after", "--before", "--until", "--show-object-format":
 		if done, err := p.valueOption(name, value, hasValue); done || err != nil {
 			return err
 		}
@@ -28,7 +28,7 @@ func (p *revParse) option(arg string) error {
 		return err
 	}
 	switch name {
-	case "--parseopt", "--bisect", "--exclude-hidden", "--show-superproject-working-tree", "--output-object-format":
+	case "--show-superproject-working-tree", "--output-object-format":
 		return NotNative(name).Err
 	}
 	if p.showFlag(arg) && p.verify {
@@ -69,6 +69,8 @@ func (p *revParse) filterOption(arg string) (done bool, err error) {
 		p.symbolic, p.full = false, true
 	case "--all":
 		return true, p.showRefs("refs/", "", nil)
+	case "--bisect":
+		return true, p.showBisect()
 	case "--end-of-options":
 		p.endOfOptions = true
 		if p.flags || p.revs {
@@ -123,11 +125,11 @@ func (p *revParse) valueOption(name, value string, has bool) (done bool, err err
 		}
 		return true, p.disambiguate(value)
 	case "--branches":
-		return true, p.showGlob("refs/heads/", value, has)
+		return true, p.showKind(name, "refs/heads/", value, has)
 	case "--tags":
-		return true, p.showGlob("refs/tags/", value, has)
+		return true, p.showKind(name, "refs/tags/", value, has)
 	case "--remotes":
-		return true, p.showGlob("refs/remotes/", value, has)
+		return true, p.showKind(name, "refs/remotes/", value, has)
 	case "--glob":
 		if !has {
 			return false, nil
@@ -137,7 +139,12 @@ func (p *revParse) valueOption(name, value string, has bool) (done bool, err err
 		if !has {
 			return false, nil
 		}
-		p.exclude = append(p.exclude, value)
+		p.exclude.patterns = append(p.exclude.patterns, value)
+	case "--exclude-hidden":
+		if !has {
+			return false, nil
+		}
+		return true, p.exclude.hide(p.env, value)
 	case "--since", "--after":
 		if has {
 			p.showDate("--max-age=", value)
@@ -238,6 +245,15 @@ func (p *revParse) objectFormat(value string, has bool) error {
 	return nil
 }
 
+// showKind is showGlob for an option that does not go with --exclude-hidden.
+func (p *revParse) showKind(option, prefix, pattern string, has bool) error {
+	if err := p.exclude.refuse(option); err != nil {
+		p.env.Error(err)
+		return statusError(255)
+	}
+	return p.showGlob(prefix, pattern, has)
+}
+
 // showGlob shows the refs below prefix that match a pattern; without a prefix
 // the pattern starts at refs/.
 func (p *revParse) showGlob(prefix, pattern string, has bool) error {
@@ -265,40 +281,10 @@ func refGlob(prefix, pattern string) func(name string) bool {
 // was excluded.
 func (p *revParse) showRefs(prefix, trim string, match func(string) bool) error {
 	exclude := p.exclude
-	p.exclude = nil
-	return eachRef(p.env, prefix, match, exclude, func(name string, id oid.ID) error {
-		return p.showRev(false, id, strings.TrimPrefix(name, trim))
+	p.exclude = refExclusions{}
+	return eachRefBut(p.env, prefix, trim, match, exclude, func(name string, id oid.ID) error {
+		return p.showRev(false, id, name)
 	})
-}
-
-// eachRef calls f with the refs below prefix that match, and that no pattern
-// of exclude matches.
-func eachRef(env *Env, prefix string, match func(string) bool, exclude []string, f func(name string, id oid.ID) error) error {
-	store, err := env.Repo.Refs()
-	if err != nil {
-		return err
-	}
-	for ref, err := range store.All(prefix, 0) {
-		if err != nil {
-			return err
-		}
-		if match != nil && !match(ref.Name) || excluded(ref.Name, exclude) {
-			continue
-		}
-		if err := f(ref.Name, ref.ID); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func excluded(name string, patterns []string) bool {
-	for _, pattern := range patterns {
-		if worktree.Wildmatch(pattern, name, 0) {
-			return true
-		}
-	}
-	return false
 }
 
 // queryOption answers questions about the repository.
@@ -342,6 +328,28 @@ func (p *revParse) queryOption(arg string) (done bool, err error) {
 		return false, nil
 	}
 	return true, nil
+}
+
+// showBisect shows the refs of a bisection: bad ones, and good ones excluded.
+func (p *revParse) showBisect() error {
+	bad, good := "bad", "good"
+	if data, err := os.ReadFile(p.env.Repo.GitPath("BISECT_TERMS")); err == nil {
+		if lines := strings.Split(string(data), "\n"); len(lines) > 1 {
+			bad, good = lines[0], lines[1]
+		}
+	}
+	for _, side := range []struct {
+		term string
+		not  bool
+	}{{bad, false}, {good, true}} {
+		err := eachRef(p.env, "refs/bisect/"+side.term, nil, nil, func(name string, id oid.ID) error {
+			return p.showRev(side.not, id, name)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (p *revParse) printBool(b bool) { p.env.Print(strconv.FormatBool(b), "\n") }
