@@ -42,7 +42,7 @@ func FuzzIndex(f *testing.F) {
 	f.Add(append(v2, make([]byte, 8)...))
 	f.Add(v2)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		x, err := parseIndex("x.idx", oid.SHA1, data)
+		x, err := NewIndex("x.idx", oid.SHA1, data)
 		if err != nil {
 			return
 		}

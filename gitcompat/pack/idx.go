@@ -57,7 +57,7 @@ func OpenIndex(path string, algo oid.Algo) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := parseIndex(path, algo, data)
+	x, err := NewIndex(path, algo, data)
 	if err != nil {
 		unmap()
 		return nil, err
@@ -66,7 +66,9 @@ func OpenIndex(path string, algo oid.Algo) (*Index, error) {
 	return x, nil
 }
 
-func parseIndex(path string, algo oid.Algo, data []byte) (*Index, error) {
+// NewIndex returns the index that data, the content of an .idx, is; path is how
+// messages call it.
+func NewIndex(path string, algo oid.Algo, data []byte) (*Index, error) {
 	x := &Index{path: path, algo: algo, data: data, version: 1, hashSz: algo.Size()}
 	if len(data) < fanoutSize+2*x.hashSz {
 		return nil, fmt.Errorf("index file %s is too small", path)
