@@ -62,6 +62,9 @@ func (ix *commitIndex) open() error {
 		return err
 	}
 	ix.read = ix.files.Index.Checksum
+	if f := foreignSubmodules(c.env, ix.files.Index); f != "" && (c.useEditor || c.dryRun) {
+		return NotNative(f).Err
+	}
 	if c.st.summary {
 		for _, e := range ix.files.Index.Entries {
 			if e.IsGitlink() {

@@ -132,7 +132,7 @@ git commit -q -a -m main; git merge -q side >/dev/null || :`)
 func TestDiffGit(t *testing.T) {
 	t.Parallel()
 	world := commitWorld(t)
-	for _, form := range []string{"--name-only", "--name-status -z", "--raw", "--numstat", "--shortstat", "--summary", "--quiet", "--name-status -C", "--diff-filter=MR --name-status"} {
+	for _, form := range []string{"--stat", "--stat=40,10", "--name-only", "--name-status -z", "--raw", "--numstat", "--shortstat", "--summary", "--quiet", "--name-status -C", "--diff-filter=MR --name-status"} {
 		for _, what := range []string{"", "--cached", "HEAD", "HEAD~1 HEAD", "HEAD~1...HEAD", "HEAD -- a gone"} {
 			t.Run(form+" "+what, func(t *testing.T) {
 				t.Parallel()

@@ -3,6 +3,7 @@ package builtin
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/sluicegit/sluice/gitcompat/diff"
@@ -15,7 +16,7 @@ import (
 
 // diffForeign is what the diff commands leave to real git.
 var diffForeign = []string{
-	"-p", "--patch", "-u", "-U", "--unified", "--stat", "--dirstat", "--cumulative", "--compact-summary", "--patch-with-stat", "--patch-with-raw",
+	"-p", "--patch", "-u", "-U", "--unified", "--dirstat", "--cumulative", "--compact-summary", "--patch-with-stat", "--patch-with-raw",
 	"--binary", "--check", "--color", "--color-words", "--word-diff", "--follow", "--no-index", "--pickaxe", "-S", "-G", "-B", "-C -C", "-O",
 	"-w", "-b", "--ignore-*", "--relative", "--output", "--ext-diff", "--textconv", "--cc", "-c", "-m", "--stdin", "--pretty", "--merge-base",
 	"--ours", "--theirs", "--base", "-D", "-l", "--skip-to", "--rotate-to", "--line-prefix", "--submodule",
@@ -36,6 +37,7 @@ const (
 	showNumStat
 	showShortStat
 	showSummary
+	showStat
 	showNothing // -s
 )
 
@@ -47,6 +49,7 @@ type differ struct {
 	plumb bool // one of the plumbing commands
 
 	formats              int
+	widths               statWidths
 	cached, quiet, exit  bool
 	nul, reverse         bool
 	renames, copies      bool
@@ -182,6 +185,8 @@ func (d *differ) option(arg string) error {
 		d.formats |= showNameStatus
 	case "--numstat":
 		d.formats |= showNumStat
+	case "--stat":
+		return d.statOption(value)
 	case "--shortstat":
 		d.formats |= showShortStat
 	case "--summary":
@@ -219,6 +224,30 @@ func (d *differ) option(arg string) error {
 	default:
 		return d.moreOption(arg, name, value, has)
 	}
+	return nil
+}
+
+// statOption reads --stat and its widths.
+func (d *differ) statOption(value string) error {
+	d.formats |= showStat
+	w, err := parseStat(value)
+	if err != nil {
+		return err
+	}
+	if w.graph, err = d.env.Config.Int("diff.statgraphwidth", 0); err != nil {
+		return err
+	}
+	if w.name == 0 {
+		if w.name, err = d.env.Config.Int("diff.statnamewidth", 0); err != nil {
+			return err
+		}
+	}
+	if w.total == 0 {
+		if w.total, err = strconv.Atoi(d.env.Getenv("COLUMNS")); err != nil || w.total <= 0 {
+			w.total = 80
+		}
+	}
+	d.widths = w
 	return nil
 }
 
@@ -376,6 +405,9 @@ func (d *differ) open(withIndex bool) error {
 		if d.files, err = openFiles(d.env); err != nil {
 			return err
 		}
+		if f := foreignSubmodules(d.env, d.files.Index); f != "" {
+			return NotNative(f).Err
+		}
 		if d.ps.Magic&worktree.MagicAttr != 0 {
 			d.ps.Attrs = d.files.Attrs
 		}
@@ -516,6 +548,11 @@ func (d *differ) print(changes []diff.Change) error {
 	}
 	if formats&showNumStat != 0 {
 		if err := out.numStat(changes); err != nil {
+			return err
+		}
+	}
+	if formats&showStat != 0 {
+		if err := out.stats(changes, d.widths); err != nil {
 			return err
 		}
 	}

@@ -219,6 +219,9 @@ func runStatus(env *Env, argv []string) Status {
 		return foreignIndex(err)
 	}
 	defer s.files.Close()
+	if f := foreignSubmodules(env, s.files.Index); f != "" {
+		return NotNative(f)
+	}
 	if s.ps.Magic&worktree.MagicAttr != 0 {
 		s.ps.Attrs = s.files.Attrs
 	}
