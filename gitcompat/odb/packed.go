@@ -19,3 +19,14 @@ func (db *DB) Packed(id oid.ID) (p *pack.Pack, off int64, ok bool) {
 	}
 	return nil, 0, false
 }
+
+// HasQuick is Has without another look at the pack folders for what came since
+// they were listed: for who asks about many objects that are probably new.
+func (db *DB) HasQuick(id oid.ID) bool {
+	for _, s := range db.stores() {
+		if s.has(id) {
+			return true
+		}
+	}
+	return false
+}

@@ -161,7 +161,7 @@ func (s *server) index(t *odb.Transaction, src io.Reader, check *pack.Checker) e
 	out := pack.Output{Barrier: inner, Dir: filepath.Join(dir, "pack"), Shared: locker.Shared, Keep: &keep}
 	o := pack.IndexOptions{
 		Algo: s.repo.Algo, FixThin: true, MaxSize: s.set.maxInputSize, RevIndex: revIndex,
-		Has: s.db.Has, Read: s.db.Read, Open: s.db.Reader,
+		Has: s.db.HasQuick, Read: s.db.Read, Open: s.db.Reader,
 	}
 	if check != nil {
 		o.Check = check.Object

@@ -243,7 +243,7 @@ func (x *indexPack) run() Status {
 // hooks sets what the pack package asks while it works.
 func (x *indexPack) hooks() {
 	if x.db != nil {
-		x.o.Has, x.o.Read, x.o.Open = x.db.Has, x.db.Read, x.db.Reader
+		x.o.Has, x.o.Read, x.o.Open = x.db.HasQuick, x.db.Read, x.db.Reader
 	}
 	if x.fsck == nil && !x.strict {
 		return
@@ -290,7 +290,7 @@ func (x *indexPack) indexAndCheck(meter *packMeter) (res *pack.Indexed, foreign 
 	if x.index != "" {
 		x.out.Index = x.env.Abs(x.index)
 	}
-	if res, err = x.index1(); err != nil {
+	if res, err = x.take(); err != nil {
 		return nil, 0, err
 	}
 	if res.Completed > 0 {
@@ -317,7 +317,8 @@ func plural(n int) string {
 	return "s"
 }
 
-func (x *indexPack) index1() (*pack.Indexed, error) {
+// take indexes the pack, from standard input or where it is.
+func (x *indexPack) take() (*pack.Indexed, error) {
 	if !x.stdin {
 		return pack.IndexFile(x.env.Abs(x.pack), x.out, x.o)
 	}
