@@ -114,27 +114,31 @@ func (tx *Transaction) appendLog(b *syncpolicy.Barrier, name string, old, id oid
 
 func (s *Store) adjust(path string) error { return s.o.Locker.Shared.Adjust(s.o.FS, path) }
 
+// logDir is what is known of a directory of reflogs.
+type logDir struct {
+	there bool
+	flat  bool // no directory is in it, so none can be in the way of a reflog
+}
+
 // logFile makes sure that a reflog can be appended to, and reports whether it
 // should be: it is there, or is to be created.
 func (tx *Transaction) logFile(b *syncpolicy.Barrier, path string, create bool) (bool, error) {
 	dir := filepath.Dir(path)
-	there, known := tx.logdir[dir]
+	d, known := tx.logdir[dir]
 	if !known {
 		st, err := os.Stat(dir)
-		there = err == nil && st.IsDir()
-		tx.logdir[dir] = there
-		if !there && create {
-			tx.makeLogDir(b, dir, path)
-			tx.logdir[dir] = true
-			return true, nil
-		}
+		d = logDir{there: err == nil && st.IsDir()}
+		d.flat = d.there && withoutDirs(st)
+		tx.logdir[dir] = d
 	}
-	if !there && !create {
+	switch {
+	case !d.there && !create:
 		return false, nil
-	}
-	if !there {
+	case !d.there:
 		tx.makeLogDir(b, dir, path)
-		tx.logdir[dir] = true
+		tx.logdir[dir] = logDir{there: true, flat: true}
+		return true, nil
+	case d.flat && create:
 		return true, nil
 	}
 	st, err := os.Lstat(path)
@@ -175,7 +179,7 @@ func (tx *Transaction) makeLogDir(b *syncpolicy.Barrier, dir, path string) {
 // empty. A log that stays behind does no harm, so a failure is only a warning.
 func (tx *Transaction) removeLog(b *syncpolicy.Barrier, name string) {
 	path := tx.s.logPath(name)
-	if there, known := tx.logdir[filepath.Dir(path)]; known && !there {
+	if d, known := tx.logdir[filepath.Dir(path)]; known && !d.there {
 		return
 	}
 	if _, err := os.Lstat(path); err != nil {

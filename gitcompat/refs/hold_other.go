@@ -50,3 +50,5 @@ func errno(err error) error {
 	}
 	return err
 }
+
+func withoutDirs(os.FileInfo) bool { return false }

@@ -76,3 +76,10 @@ func openRead(path string, flag int) (int, error) {
 		}
 	}
 }
+
+// withoutDirs reports whether a directory surely has no directory in it: where
+// links are counted, it has its own two and one for each.
+func withoutDirs(st os.FileInfo) bool {
+	sys, ok := st.Sys().(*syscall.Stat_t)
+	return ok && sys.Nlink == 2
+}

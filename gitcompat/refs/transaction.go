@@ -171,7 +171,7 @@ type Transaction struct {
 	dirs   map[string]bool // directories that no ref is in the way of
 	state  state
 	ident  string // for reflog entries
-	logdir map[string]bool
+	logdir map[string]logDir
 }
 
 type state uint8
@@ -186,7 +186,7 @@ const (
 // Begin starts a transaction. With allowFailure a change that is refused for a
 // reason of its own does not stop the others: see Rejections.
 func (s *Store) Begin(allowFailure bool) *Transaction {
-	return &Transaction{s: s, allowFailure: allowFailure, names: map[string]*update{}, objects: map[oid.ID]error{}, dirs: map[string]bool{}, logdir: map[string]bool{}}
+	return &Transaction{s: s, allowFailure: allowFailure, names: map[string]*update{}, objects: map[oid.ID]error{}, dirs: map[string]bool{}, logdir: map[string]logDir{}}
 }
 
 // Len returns how many changes were added.
