@@ -34,6 +34,7 @@ type Locker struct {
 	Shared    SharedRepository
 	PIDFiles  bool         // core.lockfilePid: a side file for every lock
 	KeepStale bool         // sluice.staleLocks=never
+	Books     string       // the common directory, where ref transactions say who holds their locks; "" for nowhere
 	Warn      func(string) // gets one line for each stale lock removed; may be nil
 }
 
@@ -43,6 +44,7 @@ type Options struct {
 	Perm    fs.FileMode   // of path.lock before umask; 0 means 0666
 	NoDeref bool          // lock a symbolic link itself, not what it points to
 	PIDFile bool          // say in a side file who holds the lock (git 2.54, core.lockfilePid)
+	Book    *Book         // or say it there, with other locks
 }
 
 // A Lock is a held lock. It must end in Stage and the end of the Barrier, or in Rollback.
@@ -106,6 +108,7 @@ func (l *Locker) try(path string, o Options) (*Lock, error) {
 	if o.PIDFile || l.PIDFiles {
 		lock.pid = l.writeOwner(path)
 	}
+	o.Book.note(path + ".lock")
 	return lock, nil
 }
 

@@ -20,25 +20,31 @@ import (
 // holdEnv makes the test binary a process that takes a lock and waits to be killed.
 const holdEnv = "LOCKFILE_TEST_HOLD"
 
+// bookEnv is where that process keeps its book, if it keeps one.
+const bookEnv = "LOCKFILE_TEST_BOOK"
+
 func TestMain(m *testing.M) {
 	path := os.Getenv(holdEnv)
 	if path == "" {
 		os.Exit(m.Run())
 	}
-	l := &Locker{FS: vfs.OS()}
-	if _, err := l.Hold(path, Options{PIDFile: true}); err != nil {
-		fmt.Println(err)
-		os.Exit(1)
+	l := &Locker{FS: vfs.OS(), Books: os.Getenv(bookEnv)}
+	book := l.NewBook()
+	for _, p := range strings.Split(path, ":") {
+		if _, err := l.Hold(p, Options{PIDFile: l.Books == "", Book: book}); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
 	}
 	fmt.Println("held")
 	time.Sleep(time.Minute)
 }
 
 // holder starts a process that holds the lock of path.
-func holder(t *testing.T, path string) *exec.Cmd {
+func holder(t *testing.T, path string, env ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), holdEnv+"="+path)
+	cmd.Env = append(append(os.Environ(), holdEnv+"="+path), env...)
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -90,6 +96,44 @@ func TestHold_dead(t *testing.T) {
 	}
 	if exists(path+".lock") || exists(path+"~pid.lock") {
 		t.Error("left behind")
+	}
+}
+
+// TestHold_book clears all locks of a transaction whose process was killed, when
+// one of them is met; a lock that somebody else took meanwhile stays (L3).
+func TestHold_book(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var paths []string
+	for _, name := range []string{"a", "b", "c"} {
+		paths = append(paths, filepath.Join(dir, name))
+	}
+	cmd := holder(t, strings.Join(paths, ":"), bookEnv+"="+dir)
+	l := &Locker{FS: vfs.OS(), Books: dir}
+	if _, err := l.Hold(paths[0], Options{}); !errors.Is(err, fs.ErrExist) {
+		t.Fatalf("took the lock of a living process: %v", err)
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	// The user removes one lock, and another program takes it.
+	if err := os.Remove(paths[2] + ".lock"); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(20 * time.Millisecond)
+	if err := os.WriteFile(paths[2]+".lock", nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Hold(paths[2], Options{}); !errors.Is(err, fs.ErrExist) {
+		t.Fatalf("took the lock of another program: %v", err)
+	}
+	lock, err := l.Hold(paths[0], Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock.Rollback()
+	left, _ := filepath.Glob(filepath.Join(dir, "*"))
+	if len(left) != 1 || left[0] != paths[2]+".lock" {
+		t.Errorf("left: %q", left)
 	}
 }
 

@@ -26,17 +26,13 @@ func ownerPath(path string) string { return path + "~pid.lock" }
 // after it; a NUL ends what it reads, and what sluice adds comes after that.
 // Nothing depends on the file, so a failure only means that it is not there.
 func (l *Locker) writeOwner(path string) bool {
-	host, _ := os.Hostname()
-	boot, ns := vfs.Machine()
-	pid := os.Getpid()
-	text := fmt.Sprintf("pid %d\x00\nhost %s\nboot %s\nns %s\nstart %s\n", pid, host, boot, ns, vfs.StartTime(pid))
 	// The lock is ours, so a side file that is there is nobody's.
 	f, err := l.FS.OpenFile(ownerPath(path), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {
 		return false
 	}
 	l.FS.Temp(ownerPath(path), false)
-	_, err = f.Write([]byte(text))
+	_, err = f.Write([]byte(ownerText()))
 	if cerr := f.Close(); err == nil {
 		err = cerr
 	}
@@ -45,6 +41,13 @@ func (l *Locker) writeOwner(path string) bool {
 		l.FS.Keep(ownerPath(path))
 	}
 	return err == nil
+}
+
+func ownerText() string {
+	host, _ := os.Hostname()
+	boot, ns := vfs.Machine()
+	pid := os.Getpid()
+	return fmt.Sprintf("pid %d\x00\nhost %s\nboot %s\nns %s\nstart %s\n", pid, host, boot, ns, vfs.StartTime(pid))
 }
 
 // maxOwner bounds how much of a side file is read.
@@ -64,8 +67,13 @@ func readOwner(path string) (owner, bool) {
 	if err != nil {
 		return owner{}, false
 	}
-	o := owner{written: st.ModTime()}
-	for line := range strings.FieldsFuncSeq(string(b), func(r rune) bool { return r == '\n' || r == 0 }) {
+	o := parseOwner(string(b))
+	o.written = st.ModTime()
+	return o, o.pid > 0
+}
+
+func parseOwner(text string) (o owner) {
+	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == 0 }) {
 		key, value, _ := strings.Cut(line, " ")
 		switch key {
 		case "pid":
@@ -80,7 +88,7 @@ func readOwner(path string) (owner, bool) {
 			o.start = value
 		}
 	}
-	return o, o.pid > 0
+	return o
 }
 
 // dead reports whether the process that o describes provably no longer runs on
@@ -105,12 +113,15 @@ func (o owner) dead() bool {
 }
 
 // staleReason says why nobody can hold path.lock any more; "" if somebody may.
-func staleReason(path string) string {
+func (l *Locker) staleReason(path string) string {
 	lock := path + ".lock"
 	birth, _, ok := vfs.BirthTime(lock)
 	if o, known := readOwner(path); known && ok && !birth.After(o.written) && o.dead() {
 		// The side file was written after this very lock was created, so it speaks of it.
 		return fmt.Sprintf("its owner, process %d, is dead", o.pid)
+	}
+	if book := l.deadBookOf(lock); book != nil {
+		return fmt.Sprintf("its owner, process %d, is dead", book.owner.pid)
 	}
 	if olderThanBoot(lock) {
 		return "it is older than this boot"
@@ -137,12 +148,25 @@ func olderThanBoot(path string) bool {
 	return false
 }
 
-// reclaim removes path.lock if nobody can hold it any more, and reports whether
-// it is worth trying again. The lock's own inode is locked around check and
-// removal, so that of two who find the same stale lock the second cannot
-// remove the lock that the first has taken since.
+// reclaim removes path.lock if nobody can hold it any more, with the other locks
+// of the same dead transaction, and reports whether it is worth trying again.
 func (l *Locker) reclaim(path string) bool {
-	if l.KeepStale || staleReason(path) == "" {
+	if l.KeepStale {
+		return false
+	}
+	book := l.deadBookOf(path + ".lock")
+	again := l.take(path)
+	if again && book != nil {
+		l.clear(book)
+	}
+	return again
+}
+
+// take removes path.lock if nobody can hold it any more. The lock's own inode
+// is locked around check and removal, so that of two who find the same stale
+// lock the second cannot remove the lock that the first has taken since.
+func (l *Locker) take(path string) bool {
+	if l.staleReason(path) == "" {
 		return false
 	}
 	lock := path + ".lock"
@@ -154,7 +178,7 @@ func (l *Locker) reclaim(path string) bool {
 	if err := f.LockInode(); err != nil {
 		return false
 	}
-	reason := staleReason(path)
+	reason := l.staleReason(path)
 	opened, err := f.Stat()
 	if err != nil || reason == "" {
 		return false

@@ -230,6 +230,7 @@ func (tx *Transaction) end(err error) {
 	was := tx.state
 	tx.state = closed
 	tx.packed.end(err)
+	tx.book.Close()
 	if tx.s.o.Hook == nil || tx.silent() {
 		return
 	}

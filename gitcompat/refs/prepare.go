@@ -161,7 +161,7 @@ const lockAttempts = 3
 // acquire takes the lock of u, making the directories above it.
 func (tx *Transaction) acquire(b *syncpolicy.Barrier, u *update) error {
 	path := tx.s.path(u.Name)
-	o := lockfile.Options{Timeout: tx.s.o.LockTimeout, NoDeref: true, PIDFile: u.Name == "HEAD" && !u.logOnly}
+	o := lockfile.Options{Timeout: tx.s.o.LockTimeout, NoDeref: true, PIDFile: u.Name == "HEAD" && !u.logOnly, Book: tx.book}
 	for attempt := 1; ; attempt++ {
 		lk, err := tx.s.o.Locker.Hold(path, o)
 		switch {

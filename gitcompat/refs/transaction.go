@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluicegit/sluice/gitcompat/lockfile"
 	"github.com/sluicegit/sluice/gitcompat/object"
 	"github.com/sluicegit/sluice/gitcompat/oid"
 	"github.com/sluicegit/sluice/gitcompat/refname"
@@ -171,6 +172,7 @@ type Transaction struct {
 	dirs   map[string]bool // directories that no ref is in the way of
 	state  state
 	ident  string // for reflog entries
+	book   *lockfile.Book
 	logdir map[string]logDir
 }
 
@@ -286,6 +288,7 @@ func (tx *Transaction) Prepare(b *syncpolicy.Barrier) error {
 	}
 	b.OnEnd(tx.end)
 	tx.state = prepared
+	tx.book = tx.s.o.Locker.NewBook()
 	if err := tx.lockAll(b); err != nil {
 		tx.state = closed
 		return err

@@ -208,6 +208,9 @@ func (r *Repo) NewBarrier() (*syncpolicy.Barrier, error) {
 func (r *Repo) Locker() (*lockfile.Locker, error) {
 	r.lockerOnce.Do(func() {
 		r.locker, r.lockerErr = LoadLocker(r.FS, r.Config, r.warn)
+		if r.lockerErr == nil {
+			r.locker.Books = r.CommonDir
+		}
 	})
 	return r.locker, r.lockerErr
 }
