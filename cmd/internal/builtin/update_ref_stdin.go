@@ -560,14 +560,13 @@ func (l *refLine) value(name string, old, allowEmpty bool) (oid.ID, bool) {
 		}
 		return l.resolve(name, what, arg), true
 	}
-	if l.at >= len(l.text) {
-		l.q.die("%s %s: unexpected end of input when reading %s", l.command, name, what)
-	}
-	if l.peek() != 0 {
+	if l.at < len(l.text) && l.peek() != 0 {
 		l.q.die("%s %s: expected NUL but got: %s", l.command, name, l.rest())
+		return null, false
 	}
 	if l.at++; l.at >= len(l.text) {
 		l.q.die("%s %s: unexpected end of input when reading %s", l.command, name, what)
+		return null, false
 	}
 	arg := l.arg()
 	switch {
