@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/sluicegit/sluice/syncpolicy/vfs"
 )
@@ -13,11 +15,12 @@ import (
 // bookPrefix begins the names of books, in the common directory.
 const bookPrefix = "tmp_locks_"
 
-// A Book says who holds the locks of one ref transaction: a side file for each
-// of thousands of refs would cost more than the refs. It is one file, with the
-// owner first and a line for each lock, which names the lock by its inode and
-// its birth; so a lock that somebody else takes later at the same path is not
-// mistaken for it. A process that is killed leaves the book, and whoever meets
+// A Book says who holds some locks: the locks of one ref transaction, or one
+// lock by itself. A side file for each of thousands of refs would cost more than
+// the refs. It is one file, with the owner first and a line for each lock, which
+// names the lock by its inode and its birth; so a lock that somebody else takes
+// later at the same path is not mistaken for it. The line is written before the
+// lock has a name. A process that is killed leaves the book, and whoever meets
 // one of its locks clears all of them.
 type Book struct {
 	l    *Locker
@@ -25,24 +28,28 @@ type Book struct {
 	none bool      // it cannot be written: the locks are respected for ever
 }
 
-// NewBook returns a book for the locks of one transaction; it must end in Close.
-// Nothing is written before the first lock.
-func (l *Locker) NewBook() *Book { return &Book{l: l, none: l.Books == ""} }
+// NewBook returns a book for some locks; it must end in Close. Nothing is
+// written before the first lock.
+func (l *Locker) NewBook() *Book { return &Book{l: l} }
 
-// note enters a lock that was just taken. Nothing depends on it, so failures
-// only mean that the lock is not in the book.
-func (b *Book) note(lock string) {
-	if b == nil || b.none {
+// bookDir is where the book of path's lock is: the common directory of the
+// repository, or where the lock is.
+func (l *Locker) bookDir(path string) string {
+	if l.Books != "" {
+		return l.Books
+	}
+	return filepath.Dir(path)
+}
+
+// note enters the lock of path that is about to be taken. Nothing depends on
+// it, so failures only mean that the lock is not in the book.
+func (b *Book) note(path string, inode uint64, birth time.Time) {
+	if b.none {
 		return
 	}
-	birth, inode, ok := vfs.BirthTime(lock)
-	if !ok {
-		b.none = true
-		return
-	}
-	line := fmt.Sprintf("%s %s\n", identity(inode, birth.Unix(), birth.Nanosecond()), lock)
+	line := entry(path, inode, birth) + "\n"
 	if b.f == nil {
-		f, err := b.l.FS.CreateTemp(b.l.Books, bookPrefix, 0o666)
+		f, err := b.l.FS.CreateTemp(b.l.bookDir(path), bookPrefix, 0o666)
 		if err != nil {
 			b.none = true
 			return
@@ -52,8 +59,9 @@ func (b *Book) note(lock string) {
 	b.f.Write([]byte(line))
 }
 
-func identity(inode uint64, sec int64, nsec int) string {
-	return fmt.Sprintf("%d %d.%09d", inode, sec, nsec)
+// entry is the line of path's lock.
+func entry(path string, inode uint64, birth time.Time) string {
+	return fmt.Sprintf("%d %d.%09d %s.lock", inode, birth.Unix(), birth.Nanosecond(), path)
 }
 
 // Close removes the book: all its locks have ended.
@@ -74,16 +82,16 @@ type deadBook struct {
 	locks []string
 }
 
-// deadBookOf returns the book of a dead process that has the lock file lock in it.
-func (l *Locker) deadBookOf(lock string) *deadBook {
-	birth, inode, ok := vfs.BirthTime(lock)
-	if l.Books == "" || !ok {
+// deadBookOf returns the book of a dead process that has the lock of path in it.
+func (l *Locker) deadBookOf(path string) *deadBook {
+	birth, inode, ok := vfs.BirthTime(path + ".lock")
+	if !ok {
 		return nil
 	}
-	entry := identity(inode, birth.Unix(), birth.Nanosecond()) + " " + lock
-	books, _ := filepath.Glob(filepath.Join(l.Books, bookPrefix+"*"))
-	for _, path := range books {
-		if book := readBook(path); book != nil && book.has(entry) && book.owner.dead() {
+	line := entry(path, inode, birth)
+	names, _ := filepath.Glob(filepath.Join(l.bookDir(path), bookPrefix+"*"))
+	for _, name := range names {
+		if book := readBook(name); book != nil && slices.Contains(book.locks, line) && book.owner.dead() {
 			return book
 		}
 	}
@@ -117,15 +125,6 @@ func readBook(path string) *deadBook {
 		return nil
 	}
 	return book
-}
-
-func (b *deadBook) has(entry string) bool {
-	for _, line := range b.locks {
-		if line == entry {
-			return true
-		}
-	}
-	return false
 }
 
 // clear takes away the other locks of the book, then the book.

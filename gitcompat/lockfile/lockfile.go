@@ -34,7 +34,7 @@ type Locker struct {
 	Shared    SharedRepository
 	PIDFiles  bool         // core.lockfilePid: a side file for every lock
 	KeepStale bool         // sluice.staleLocks=never
-	Books     string       // the common directory, where ref transactions say who holds their locks; "" for nowhere
+	Books     string       // the common directory, where books are kept; "": beside each lock
 	Warn      func(string) // gets one line for each stale lock removed; may be nil
 }
 
@@ -43,8 +43,8 @@ type Options struct {
 	Timeout time.Duration // how long to wait for a lock that is held; 0: not at all, <0: for ever
 	Perm    fs.FileMode   // of path.lock before umask; 0 means 0666
 	NoDeref bool          // lock a symbolic link itself, not what it points to
-	PIDFile bool          // say in a side file who holds the lock (git 2.54, core.lockfilePid)
-	Book    *Book         // or say it there, with other locks
+	PIDFile bool          // say who holds the lock, in a book and in git's side file (2.54, core.lockfilePid)
+	Book    *Book         // say it there, with other locks
 }
 
 // A Lock is a held lock. It must end in Stage and the end of the Barrier, or in Rollback.
@@ -53,6 +53,7 @@ type Lock struct {
 	path   string
 	f      *vfs.File // nil once closed, staged or rolled back
 	pid    bool      // the side file is there
+	book   *Book     // of this lock alone; nil if it is in another, or in none
 	staged bool      // the Barrier has it
 	done   bool
 }
@@ -95,20 +96,30 @@ func (l *Locker) try(path string, o Options) (*Lock, error) {
 	if perm == 0 {
 		perm = 0o666
 	}
-	f, err := l.FS.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
+	lock := &Lock{locker: l, path: path}
+	book, side := o.Book, o.PIDFile || l.PIDFiles
+	if book == nil && side {
+		lock.book = l.NewBook()
+		book = lock.book
+	}
+	var announce func(inode uint64, birth time.Time)
+	if book != nil {
+		announce = func(inode uint64, birth time.Time) { book.note(path, inode, birth) }
+	}
+	f, err := l.FS.CreateExclusive(path+".lock", perm, announce)
 	if err != nil {
+		lock.dropOwner()
 		return nil, err
 	}
+	lock.f = f
 	l.FS.Temp(path+".lock", false)
-	lock := &Lock{locker: l, path: path, f: f}
 	if err := l.Shared.Adjust(l.FS, path+".lock"); err != nil {
 		lock.Rollback()
 		return nil, err
 	}
-	if o.PIDFile || l.PIDFiles {
+	if side {
 		lock.pid = l.writeOwner(path)
 	}
-	o.Book.note(path + ".lock")
 	return lock, nil
 }
 
@@ -207,6 +218,9 @@ func (l *Lock) dropOwner() {
 		l.locker.FS.Remove(ownerPath(l.path))
 		l.locker.FS.Keep(ownerPath(l.path))
 		l.pid = false
+	}
+	if l.book != nil {
+		l.book.Close()
 	}
 }
 

@@ -17,14 +17,14 @@ import (
 type owner struct {
 	pid                   int
 	host, boot, ns, start string
-	written               time.Time // when the side file was written
 }
 
 func ownerPath(path string) string { return path + "~pid.lock" }
 
-// writeOwner writes the side file of path.lock. git wants "pid <n>" and nothing
-// after it; a NUL ends what it reads, and what sluice adds comes after that.
-// Nothing depends on the file, so a failure only means that it is not there.
+// writeOwner writes the side file of path.lock, for messages, git's among them.
+// git wants "pid <n>" and nothing after it; a NUL ends what it reads, and what
+// sluice adds comes after that. Nothing depends on the file: what may be taken
+// away is decided by books.
 func (l *Locker) writeOwner(path string) bool {
 	// The lock is ours, so a side file that is there is nobody's.
 	f, err := l.FS.OpenFile(ownerPath(path), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
@@ -59,16 +59,11 @@ func readOwner(path string) (owner, bool) {
 		return owner{}, false
 	}
 	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return owner{}, false
-	}
 	b, err := io.ReadAll(io.LimitReader(f, maxOwner))
 	if err != nil {
 		return owner{}, false
 	}
 	o := parseOwner(string(b))
-	o.written = st.ModTime()
 	return o, o.pid > 0
 }
 
@@ -114,16 +109,10 @@ func (o owner) dead() bool {
 
 // staleReason says why nobody can hold path.lock any more; "" if somebody may.
 func (l *Locker) staleReason(path string) string {
-	lock := path + ".lock"
-	birth, _, ok := vfs.BirthTime(lock)
-	if o, known := readOwner(path); known && ok && !birth.After(o.written) && o.dead() {
-		// The side file was written after this very lock was created, so it speaks of it.
-		return fmt.Sprintf("its owner, process %d, is dead", o.pid)
-	}
-	if book := l.deadBookOf(lock); book != nil {
+	if book := l.deadBookOf(path); book != nil {
 		return fmt.Sprintf("its owner, process %d, is dead", book.owner.pid)
 	}
-	if olderThanBoot(lock) {
+	if olderThanBoot(path + ".lock") {
 		return "it is older than this boot"
 	}
 	return ""
@@ -154,7 +143,7 @@ func (l *Locker) reclaim(path string) bool {
 	if l.KeepStale {
 		return false
 	}
-	book := l.deadBookOf(path + ".lock")
+	book := l.deadBookOf(path)
 	again := l.take(path)
 	if again && book != nil {
 		l.clear(book)

@@ -19,17 +19,6 @@ func BootTime() (time.Time, bool) {
 	return time.Now().Add(-time.Duration(up.Nano())), true
 }
 
-// BirthTime returns when the file at path was created, where the file system
-// keeps that, and its inode number.
-func BirthTime(path string) (birth time.Time, inode uint64, ok bool) {
-	var st unix.Statx_t
-	err := unix.Statx(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BTIME|unix.STATX_INO, &st)
-	if err != nil || st.Mask&unix.STATX_BTIME == 0 {
-		return time.Time{}, 0, false
-	}
-	return time.Unix(st.Btime.Sec, int64(st.Btime.Nsec)), st.Ino, true
-}
-
 // Machine returns what tells this boot of this machine, and the process
 // namespace of the caller, from all others; "" where the system does not say.
 func Machine() (boot, namespace string) {

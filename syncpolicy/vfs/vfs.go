@@ -89,9 +89,22 @@ const writing = os.O_WRONLY | os.O_RDWR | os.O_CREATE | os.O_TRUNC | os.O_APPEND
 
 // OpenFile opens name as os.OpenFile does.
 func (fsys *FS) OpenFile(name string, flag int, perm fs.FileMode) (*File, error) {
+	return fsys.open(name, flag, perm, func() (*handle, error) { return openHandle(name, flag, perm) })
+}
+
+// CreateExclusive creates the file name, which must not exist, for reading and
+// writing. announce, unless nil, is told which file it will be: before the name
+// is there, where the file system can do that.
+func (fsys *FS) CreateExclusive(name string, perm fs.FileMode, announce func(inode uint64, birth time.Time)) (*File, error) {
+	return fsys.open(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm, func() (*handle, error) {
+		return createExclusive(name, perm, announce)
+	})
+}
+
+func (fsys *FS) open(name string, flag int, perm fs.FileMode, call func() (*handle, error)) (*File, error) {
 	f := &File{fsys: fsys, name: name, ro: flag&writing == 0, append: flag&os.O_APPEND != 0}
 	open := func() (err error) {
-		f.f, err = openHandle(name, flag, perm)
+		f.f, err = call()
 		return err
 	}
 	var err error
