@@ -1,9 +1,7 @@
 package syncpolicy
 
 import (
-	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -19,10 +17,11 @@ type appendix struct {
 }
 
 // AppendLog registers data to be appended to the file path in phase Reflogs: by
-// one write, and written out before any ref of the same command is renamed. The
-// file is created with mode 0666 where it is missing; created, unless nil, is
-// then called with the path (to adjust permissions). wrap, unless nil, puts an
-// error into git's words. Directories are made by steps of phase Reflogs.
+// one write, and written out before any ref of the same command is renamed. If
+// created is not nil, a missing file is created with mode 0666, and created is
+// called with the path of one that was empty (to adjust permissions). wrap,
+// unless nil, puts an error into git's words. Directories are made by steps of
+// phase Reflogs.
 func (b *Barrier) AppendLog(path string, data []byte, created func(path string) error, wrap func(error) error) {
 	b.mu.Lock()
 	b.staged |= Reflog
@@ -33,9 +32,8 @@ func (b *Barrier) AppendLog(path string, data []byte, created func(path string) 
 // appended is what takes an entry back while its ref has not changed: the lock
 // of the ref is held, so nobody else has appended since.
 type appended struct {
-	path    string
-	size    int64 // before
-	created bool
+	path string
+	size int64 // before
 }
 
 // unlog takes the entries back that were appended for refs that will not change
@@ -43,7 +41,7 @@ type appended struct {
 func (r *round) unlog() {
 	for i := len(r.logged) - 1; i >= 0; i-- {
 		a := r.logged[i]
-		if a.created {
+		if a.size == 0 {
 			r.b.fsys.Remove(a.path)
 			continue
 		}
@@ -80,7 +78,7 @@ func (r *round) appendLogs() ([]*staged, error) {
 		if !again {
 			seen[a.path] = true
 			files = append(files, s)
-			if b.policy.Method != Fsync {
+			if b.waitsFor(b.policy.Method) {
 				f.StartWriteout() // its errors come again when it is waited for
 			}
 		}
@@ -95,19 +93,18 @@ func (r *round) appendLogs() ([]*staged, error) {
 
 func (r *round) append(a *appendix) (*vfs.File, error) {
 	fsys := r.b.fsys
+	flag := os.O_APPEND | os.O_WRONLY
+	if a.created != nil {
+		flag |= os.O_CREATE
+	}
+	f, err := fsys.OpenFile(a.path, flag, 0o666)
 	done := appended{path: a.path}
-	f, err := fsys.OpenFile(a.path, os.O_APPEND|os.O_WRONLY, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		f, err = fsys.OpenFile(a.path, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o666)
-		if err == nil {
-			done.created = true
-			r.touch(filepath.Dir(a.path))
-			if a.created != nil {
-				err = a.created(a.path)
-			}
-		}
-	} else if err == nil {
+	if err == nil {
 		done.size, err = f.Seek(0, io.SeekEnd)
+	}
+	if err == nil && done.size == 0 && a.created != nil {
+		r.touch(filepath.Dir(a.path))
+		err = a.created(a.path)
 	}
 	if f != nil {
 		r.logged = append(r.logged, done)

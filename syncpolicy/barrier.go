@@ -23,7 +23,8 @@ const (
 	Refs
 	Symrefs
 	ConfigFile
-	Removals // of loose refs: after packed-refs has forgotten or learnt them
+	PackedDeletions // a packed-refs that only forgets: after the refs that the same command makes
+	Removals        // of loose refs: after packed-refs has forgotten or learnt them
 	phases
 )
 
@@ -51,6 +52,26 @@ type Barrier struct {
 	open   int
 	staged Component // every component staged so far
 	ended  bool
+
+	detect sync.Once
+	on     vfs.Filesystem // where dir is, once it was looked at
+}
+
+// filesystem describes where the repository is.
+func (b *Barrier) filesystem() vfs.Filesystem {
+	b.detect.Do(func() { b.on = vfs.Detect(b.dir) })
+	return b.on
+}
+
+// waitsFor reports whether files hardened by m are written out one by one, so
+// that the writeback of each should begin as early as it can. A flush of the
+// whole file system would only be disturbed by that.
+func (b *Barrier) waitsFor(m Method) bool {
+	if m != Batch {
+		return m == WriteoutOnly
+	}
+	name, _ := b.policy.Strategy(b.filesystem(), manyFiles+1)
+	return name == "journal"
 }
 
 // A step is one action of a phase: the publication of a file, or a function.
@@ -115,7 +136,7 @@ func (b *Barrier) Stage(ph Phase, c Component, f *vfs.File, final string) error 
 func (b *Barrier) StageFunc(ph Phase, c Component, f *vfs.File, publish func() error, undo func(), dirs ...string) error {
 	s := &staged{comp: c, temp: f.Name(), f: f}
 	hardens := b.policy.Hardens(c) && !b.policy.idle()
-	if hardens && b.policy.methodFor(c) != Fsync {
+	if hardens && b.waitsFor(b.policy.methodFor(c)) {
 		f.StartWriteout() // its errors come again when it is waited for
 	}
 	b.mu.Lock()
@@ -255,7 +276,7 @@ func (r *round) run(through Phase, hardenOnly bool) error {
 	b := r.b
 	files := b.toHarden(through)
 	if !b.policy.idle() {
-		r.by = b.policy.strategyFor(b.dir, len(files))
+		r.by = b.strategy(len(files))
 	}
 	bytesFirst := b.pending(Packs)
 	if !bytesFirst && !hardenOnly && through >= Reflogs {
@@ -277,7 +298,7 @@ func (r *round) run(through Phase, hardenOnly bool) error {
 	if err := r.publish(PackedRefs, min(through, ConfigFile)); err != nil {
 		return err
 	}
-	if through == Removals && b.pendingIn(Removals) {
+	if through == Removals {
 		if err := r.remove(); err != nil {
 			return err
 		}
@@ -364,7 +385,7 @@ func (r *round) publish(from, through Phase) error {
 	b := r.b
 	for ph := from; ph <= through; ph++ {
 		steps := b.steps[ph]
-		r.packed = r.packed || ph == PackedRefs && len(steps) > 0
+		r.packed = r.packed || (ph == PackedRefs || ph == PackedDeletions) && len(steps) > 0
 		for i, st := range steps {
 			if st.file != nil {
 				if err := st.file.close(); err != nil {
@@ -387,11 +408,21 @@ func (r *round) publish(from, through Phase) error {
 	return nil
 }
 
-// remove unlinks what packed-refs now speaks for, which must not be gone before
-// the new packed-refs is there to stay.
+// remove publishes what only takes names away: a packed-refs without them, when
+// the names that the command made are there to stay; then it unlinks what
+// packed-refs now speaks for, when that is there to stay.
 func (r *round) remove() error {
-	if r.packed && r.b.settles() {
-		if err := r.by.order(r.b, r.changed, nil); err != nil {
+	b := r.b
+	if b.pendingIn(PackedDeletions) && len(r.changed) > 0 && b.settles() {
+		if err := r.by.order(b, r.changed, nil); err != nil {
+			return err
+		}
+	}
+	if err := r.publish(PackedDeletions, PackedDeletions); err != nil {
+		return err
+	}
+	if b.pendingIn(Removals) && r.packed && b.settles() {
+		if err := r.by.order(b, r.changed, nil); err != nil {
 			return err
 		}
 	}

@@ -77,10 +77,10 @@ func command(fsys *vfs.FS, p *syncpolicy.Policy, root string) error {
 			return err
 		}
 	}
-	if err := stage(b, syncpolicy.PackedRefs, syncpolicy.Reference, path("packed.new"), path("packed"), "new"); err != nil {
+	if err := stage(b, syncpolicy.PackedDeletions, syncpolicy.Reference, path("packed.new"), path("packed"), "new"); err != nil {
 		return err
 	}
-	b.AppendLog(path("logs", "main"), []byte("old new\n"), nil, nil)
+	b.AppendLog(path("logs", "main"), []byte("old new\n"), func(string) error { return nil }, nil)
 	if err := stage(b, syncpolicy.Refs, syncpolicy.Reference, path("refs", "main.lock"), path("refs", "main"), "new"); err != nil {
 		return err
 	}
@@ -109,6 +109,9 @@ func judge(s crash.State, dir string) (faults []string) {
 			faults = append(faults, "P2: "+name+" is neither old nor new")
 		}
 	}
+	if read("packed") == "new" && read("refs/main") != "new" {
+		faults = append(faults, "P2: a packed ref is gone before the ref that the same command makes is there")
+	}
 	if read("refs/gone") == "missing" && read("packed") != "new" {
 		faults = append(faults, "P1: the deleted ref is back with its packed value")
 	}
@@ -132,7 +135,7 @@ func TestBarrier_crash(t *testing.T) {
 	}{
 		{"journal", policy(t, "all", "batch", "journal"), crash.Journal, false, 1},
 		{"syncfs on a journal", policy(t, "all", "batch", "syncfs"), crash.Journal, false, -1},
-		{"syncfs", policy(t, "all", "batch", "syncfs"), crash.Unordered, false, 4},
+		{"syncfs", policy(t, "all", "batch", "syncfs"), crash.Unordered, false, 5},
 		{"fsync barrier", policy(t, "all", "batch", "fsync"), crash.Unordered, false, -1},
 		{"fsync method", policy(t, "all", "fsync", ""), crash.Unordered, false, -1},
 		{"fsync method on a journal", policy(t, "all", "fsync", ""), crash.Journal, false, -1},

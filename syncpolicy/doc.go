@@ -13,7 +13,7 @@
 //	B1  no file gets its final name before its bytes, and those of every file of
 //	    an earlier phase, are hardened as the policy says (P1).
 //	B2  phases are published in their order: objects, packs, packed-refs, index,
-//	    reflogs, refs, symrefs, config, removals; within a phase in staging order (P1).
+//	    reflogs, refs, symrefs, config, deletions from packed-refs, removals; within a phase in staging order (P1).
 //	B3  Commit returns nil only when the new names are durable, where the policy
 //	    settles (P3).
 //	B4  a failed sync is reported and never tried again on the same file (P6).

@@ -61,14 +61,15 @@ func (p *Policy) Strategy(fsys vfs.Filesystem, n int) (name, reason string) {
 	return "fsync", name + " does not order data before names, and there are few files"
 }
 
-func (p *Policy) strategyFor(dir string, n int) strategy {
-	switch p.Method {
+// strategy returns the strategy for n staged files.
+func (b *Barrier) strategy(n int) strategy {
+	switch b.policy.Method {
 	case Fsync:
 		return fsyncStrategy{}
 	case WriteoutOnly:
 		return writeoutStrategy{}
 	}
-	name, _ := p.Strategy(vfs.Detect(dir), n)
+	name, _ := b.policy.Strategy(b.filesystem(), n)
 	switch name {
 	case "journal":
 		return journalStrategy{}

@@ -294,7 +294,7 @@ func (s *server) commit(tx *refs.Transaction, b *syncpolicy.Barrier) error {
 	if err := tx.Commit(b); err != nil {
 		return err
 	}
-	return b.Commit()
+	return tx.Explain(b.Commit())
 }
 
 // executeEach changes the refs that can be changed. Deletions come first and

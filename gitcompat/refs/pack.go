@@ -44,7 +44,7 @@ func (s *Store) Pack(b *syncpolicy.Barrier, o PackOptions) ([]Rejection, error) 
 			return nil, &HookError{state}
 		}
 		if state == "preparing" {
-			if err := s.stagePacked(b, lk, snap, s.entries(list)); err != nil {
+			if err := s.stagePacked(b, syncpolicy.PackedRefs, lk, snap, s.entries(list)); err != nil {
 				return nil, fmt.Errorf("unable to write new packed-refs: %w", err)
 			}
 		}

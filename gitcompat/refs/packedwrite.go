@@ -79,7 +79,7 @@ func (tx *Transaction) preparePacked(b *syncpolicy.Barrier) error {
 		changes[i].name = name
 	}
 	slices.SortFunc(changes, func(a, b packedEntry) int { return strings.Compare(a.name, b.name) })
-	if err := tx.s.stagePacked(b, lk, snap, slices.Values(changes)); err != nil {
+	if err := tx.s.stagePacked(b, syncpolicy.PackedDeletions, lk, snap, slices.Values(changes)); err != nil {
 		return err
 	}
 	p.staged = true
@@ -112,7 +112,7 @@ type packedEntry struct {
 
 // stagePacked streams the records of snap with changes, which are sorted, into
 // packed-refs.new, and has the barrier rename it.
-func (s *Store) stagePacked(b *syncpolicy.Barrier, lk *lockfile.Lock, snap *snapshot, changes func(func(packedEntry) bool)) error {
+func (s *Store) stagePacked(b *syncpolicy.Barrier, ph syncpolicy.Phase, lk *lockfile.Lock, snap *snapshot, changes func(func(packedEntry) bool)) error {
 	path := lk.Path() + ".new"
 	f, err := s.createPacked(path)
 	if err != nil {
@@ -130,7 +130,7 @@ func (s *Store) stagePacked(b *syncpolicy.Barrier, lk *lockfile.Lock, snap *snap
 		s.o.FS.Keep(path)
 		return err
 	}
-	return b.Stage(syncpolicy.PackedRefs, syncpolicy.Reference, f, lk.Path())
+	return b.Stage(ph, syncpolicy.Reference, f, lk.Path())
 }
 
 // createPacked creates packed-refs.new. As the lock is held, one that is there

@@ -104,6 +104,11 @@ func Open(o Options) *Store {
 	if o.Say == nil {
 		o.Say = func(string) {}
 	}
+	if o.Locker != nil && o.Locker.Books == "" {
+		locker := *o.Locker
+		locker.Books = o.CommonDir
+		o.Locker = &locker
+	}
 	return &Store{o: o}
 }
 

@@ -370,7 +370,7 @@ func (t *pushTo) track() error {
 	if err := tx.Commit(b); err != nil {
 		return err
 	}
-	return b.Commit()
+	return tx.Explain(b.Commit())
 }
 
 // setUpstreams makes what was pushed the upstream of the branch it came from.
