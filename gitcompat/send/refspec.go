@@ -123,3 +123,8 @@ func matches(pattern, name string) bool {
 	_, ok := translate(pattern, name, pattern)
 	return ok
 }
+
+// Fills reports whether a fetch by r may write the local ref name.
+func (r Refspec) Fills(name string) bool {
+	return !r.Negative && r.Dst != "" && (r.Dst == name || r.Pattern && matches(r.Dst, name))
+}

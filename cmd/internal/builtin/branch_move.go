@@ -232,7 +232,7 @@ func (o *branchCommand) forget(names []string) error {
 	if !some {
 		return nil
 	}
-	return o.editConfig(func(e *config.Edit) error {
+	return o.env.Repo.EditConfig(func(e *config.Edit) error {
 		for _, name := range names {
 			if _, err := e.RemoveSection("branch." + name); err != nil {
 				return err
@@ -249,35 +249,6 @@ func (o *branchCommand) hasSection(name string) bool {
 		}
 	}
 	return false
-}
-
-// editConfig changes the repository's configuration file.
-func (o *branchCommand) editConfig(change func(*config.Edit) error) error {
-	locker, err := o.env.Repo.Locker()
-	if err != nil {
-		return err
-	}
-	timeout, err := o.env.Config.LockTimeout()
-	if err != nil {
-		return err
-	}
-	b, err := o.env.Repo.NewBarrier()
-	if err != nil {
-		return err
-	}
-	defer b.Rollback()
-	e, err := config.NewEdit(locker, o.env.Repo.CommonPath("config"), o.env.Repo.GitPathName("config"), timeout, func(line string) { o.env.line(line) })
-	if err != nil {
-		return err
-	}
-	if err := change(e); err != nil {
-		e.Rollback()
-		return err
-	}
-	if err := e.Stage(b); err != nil {
-		return err
-	}
-	return b.Commit()
 }
 
 func (o *branchCommand) moveBranch(args []string) Status {
@@ -422,7 +393,7 @@ func (o *branchCommand) moveSection(from, to string, copying bool) Status {
 	if from == to || !o.hasSection(from) {
 		return OK
 	}
-	err := o.editConfig(func(e *config.Edit) (err error) {
+	err := o.env.Repo.EditConfig(func(e *config.Edit) (err error) {
 		if copying {
 			_, err = e.CopySection("branch."+from, "branch."+to)
 		} else {

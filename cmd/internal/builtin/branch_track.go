@@ -252,7 +252,7 @@ func (o *branchCommand) install(name, remote string, sources []string) Status {
 	}
 	value := cmpOr(remote, ".")
 	key := "branch." + name + "."
-	err = o.editConfig(func(e *config.Edit) error {
+	err = o.env.Repo.EditConfig(func(e *config.Edit) error {
 		changes := []config.Change{{Key: key + "remote", Value: value, All: true}, {Key: key + "merge", Value: sources[0], All: true}}
 		for _, src := range sources[1:] {
 			changes = append(changes, config.Change{Key: key + "merge", Value: src, Add: true})
@@ -369,7 +369,7 @@ func (o *branchCommand) unsetUpstream(args []string) Status {
 	if _, ok := o.env.Config.Get("branch." + name + ".merge"); !ok {
 		return Fatalf("branch '%s' has no upstream information", name)
 	}
-	err := o.editConfig(func(e *config.Edit) error {
+	err := o.env.Repo.EditConfig(func(e *config.Edit) error {
 		for _, key := range []string{"remote", "merge"} {
 			if _, ok := o.env.Config.Get("branch." + name + "." + key); !ok {
 				continue

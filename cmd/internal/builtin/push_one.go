@@ -405,7 +405,7 @@ func (t *pushTo) setUpstreams() error {
 }
 
 func (t *pushTo) setUpstream(branch, merge string) error {
-	return t.env.editConfig(func(e *config.Edit) error {
+	return t.env.Repo.EditConfig(func(e *config.Edit) error {
 		if err := e.Apply(config.Change{Key: "branch." + branch + ".remote", Value: t.remote.Name, All: true}); err != nil {
 			return err
 		}

@@ -57,6 +57,7 @@ var commands = [...]*Command{
 	cmdReadTree,
 	cmdReceivePack,
 	cmdReflog,
+	cmdRemote,
 	cmdRevList,
 	cmdRevParse,
 	cmdShowIndex,
