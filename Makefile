@@ -34,7 +34,7 @@ perf: build ## write paths timed against stock git in one run
 lint: ## gofmt, vet on every platform, shell syntax
 	@test -z "$$(gofmt -l cmd gitcompat syncpolicy t)" || { gofmt -l cmd gitcompat syncpolicy t; exit 1; }
 	for os in linux darwin windows; do GOOS=$$os go vet ./... && GOOS=$$os CGO_ENABLED=0 go build -o /dev/null ./cmd/sluice || exit 1; done
-	for s in t/*.sh t/demo/run t/perf/run; do sh -n $$s || exit 1; done
+	for s in t/*.sh t/demo/*.sh t/demo/run t/perf/run; do sh -n $$s || exit 1; done
 
 fmt: ## gofmt
 	gofmt -w cmd gitcompat syncpolicy t
