@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sluicegit/sluice/gitcompat"
 )
 
 // otherGit puts a git of another make on the world's PATH, behind the program's
@@ -60,7 +62,7 @@ func TestDelegation(t *testing.T) {
 		{"git", "log", "", "git config --global sluice.delegate never", run{125, "", "sluice: 'log' is not implemented\n"}},
 		{"git", "log", "PATH=" + links, "", run{125, "", "sluice: 'log' is not implemented\n"}},
 		{"git", "nosuch", "PATH=" + links, "", run{1, "", "git: 'nosuch' is not a git command. See 'git --help'.\n"}},
-		{"git", "version", "", "", run{0, "git version " + GitVersion + ".sluice.dev\n", ""}},
+		{"git", "version", "", "", run{0, "git version " + gitcompat.ReferenceVersion + ".sluice.dev\n", ""}},
 	} {
 		t.Run(c.name+" "+c.args+" "+c.env, func(t *testing.T) {
 			t.Parallel()
@@ -106,7 +108,7 @@ func TestChildrenMeetThisGit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	got := w.exec("", filepath.Join(links, "git"), "-c", "alias.x=!git version; echo $GIT_CONFIG_PARAMETERS", "x")
-	want := run{0, "git version " + GitVersion + ".sluice.dev\n'alias.x'=''\\!'git version; echo $GIT_CONFIG_PARAMETERS'\n", ""}
+	want := run{0, "git version " + gitcompat.ReferenceVersion + ".sluice.dev\n'alias.x'=''\\!'git version; echo $GIT_CONFIG_PARAMETERS'\n", ""}
 	if got != want {
 		t.Errorf("got %+v", got)
 	}

@@ -28,11 +28,9 @@ import (
 
 	"github.com/sluicegit/sluice/cmd/internal/builtin"
 	"github.com/sluicegit/sluice/cmd/internal/parseopt"
+	"github.com/sluicegit/sluice/gitcompat"
 	"github.com/sluicegit/sluice/syncpolicy/vfs"
 )
-
-// GitVersion is the version of git whose behaviour this program has.
-const GitVersion = "2.55.0"
 
 // Main runs the command line of this process and returns its exit status.
 func Main(version string) int {
@@ -44,7 +42,7 @@ func Main(version string) int {
 		Stderr:  os.Stderr,
 		Environ: append([]string(nil), p.environ...),
 		FS:      vfs.OS(),
-		Version: GitVersion + ".sluice." + version,
+		Version: gitcompat.ReferenceVersion + ".sluice." + version,
 	}
 	if len(p.argv) == 0 {
 		p.argv = []string{"sluice"}
