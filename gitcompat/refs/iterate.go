@@ -56,7 +56,7 @@ func (s *Store) All(prefix string, flags IterFlags) iter.Seq2[Ref, error] {
 		}
 		sn, err := s.snapshot() // after the loose refs (R2)
 		if err != nil {
-			yield(Ref{}, &PackedError{err})
+			yield(Ref{}, err)
 			return
 		}
 		for r, err := range merge(loose, sn.from(prefix)) {

@@ -167,7 +167,7 @@ func (s *Store) reload() (*snapshot, error) {
 func (s *Store) load() (*snapshot, error) {
 	snap, err := loadSnapshot(s.packedPath(), s.o.PackedName, s.o.Algo)
 	if err != nil {
-		return nil, err
+		return nil, &PackedError{err}
 	}
 	s.packed = snap
 	return snap, nil

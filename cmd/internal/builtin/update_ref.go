@@ -102,9 +102,11 @@ func (u *updateRef) one(args []string, least int) Status {
 	switch {
 	case err == nil:
 		return OK
+	case errors.As(err, &packed):
+		return Fatal(err)
 	case u.del:
 		return refError(1, err)
-	case errors.As(err, &hook), errors.As(err, &packed):
+	case errors.As(err, &hook):
 		return Fatal(err)
 	}
 	return Fatal(fmt.Errorf("update_ref failed for ref '%s': %w", c.Name, err))
